@@ -1,0 +1,9 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* libbpfloupe: the whole public API. Each header below also compiles alone. */
+#ifndef BPFLOUPE_H
+#define BPFLOUPE_H
+
+#include "bpfloupe/common.h"
+#include "bpfloupe/image.h"
+
+#endif
