@@ -3,7 +3,11 @@
 #ifndef BPFLOUPE_H
 #define BPFLOUPE_H
 
+#include "bpfloupe/canvas.h"
+#include "bpfloupe/cfg.h"
+#include "bpfloupe/cfg_report.h"
 #include "bpfloupe/common.h"
 #include "bpfloupe/image.h"
+#include "bpfloupe/layout.h"
 
 #endif
