@@ -8,6 +8,8 @@
 #include "bpfloupe/cfg_report.h"
 #include "bpfloupe/common.h"
 #include "bpfloupe/image.h"
+#include "bpfloupe/state.h"
+#include "bpfloupe/verify.h"
 #include "bpfloupe/layout.h"
 
 #endif
