@@ -7,9 +7,11 @@
 #include "bpfloupe/cfg.h"
 #include "bpfloupe/cfg_report.h"
 #include "bpfloupe/common.h"
+#include "bpfloupe/filter.h"
 #include "bpfloupe/image.h"
+#include "bpfloupe/layout.h"
+#include "bpfloupe/rewrite.h"
 #include "bpfloupe/state.h"
 #include "bpfloupe/verify.h"
-#include "bpfloupe/layout.h"
 
 #endif
