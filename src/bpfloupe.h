@@ -9,6 +9,7 @@
 #include "bpfloupe/common.h"
 #include "bpfloupe/filter.h"
 #include "bpfloupe/image.h"
+#include "bpfloupe/load.h"
 #include "bpfloupe/layout.h"
 #include "bpfloupe/rewrite.h"
 #include "bpfloupe/state.h"

@@ -48,14 +48,16 @@ struct loupe_map {
 	uint32_t btf_key_type_id, btf_value_type_id; /* in the image's BTF, 0 if none */
 	uint32_t btf_vmlinux_value_type_id;	     /* struct_ops */
 	bool frozen;	      /* BPF_MAP_FREEZE was called */
-	uint32_t data_len;    /* bytes of data, 0 if nothing was written at key 0 */
-	uint8_t *data;	      /* value of key 0 as written before the program load (.rodata, .data), or NULL */
+	uint32_t data_len;    /* bytes of data, 0 or value_size */
+	uint8_t *data;	      /* value of key 0 as written before the program load (.rodata, .data); NULL if nothing
+				 was written, or only zeros: the value is all zero then */
 };
 
 /* What the load depended on, so that nothing comes silently from the machine. */
 struct loupe_host {
 	char *kernel_btf;      /* path of the kernel BTF used, NULL if none was needed or found */
 	char *kconfig;	       /* path of the kernel configuration used, NULL if none */
+	char *kallsyms;	       /* path of the kernel symbols used, NULL if none */
 	char *loader;	       /* e.g. "libbpf 1.1.2", "legacy maps loader", "assembler" */
 	uint32_t kernel_version; /* KERNEL_VERSION() that LINUX_KERNEL_VERSION externs got */
 	uint32_t cpus;	       /* possible CPUs that the loader saw */
@@ -75,6 +77,10 @@ struct loupe_image {
 	uint32_t expected_attach_type;
 	uint32_t attach_btf_id;
 	int32_t attach_btf_fd;	/* 0: vmlinux; else a number of the loader's for module or target program */
+	char *attach_target;	/* what the section names as attach target ("tcp_connect"), NULL if nothing */
+	bool attach_unset;	/* the load needs an attach target and has none: the section names none, it is not
+				   in the kernel BTF, or it is a program that only the tool's user chooses.
+				   attach_btf_id is 0 then, and a verdict would be about no load at all */
 	uint32_t prog_flags;  /* BPF_F_STRICT_ALIGNMENT, BPF_F_ANY_ALIGNMENT, BPF_F_TEST_RND_HI32, BPF_F_TEST_STATE_FREQ, BPF_F_SLEEPABLE,
 				 BPF_F_XDP_HAS_FRAGS, BPF_F_TEST_REG_INVARIANTS ... */
 	uint32_t kern_version;
@@ -102,7 +108,7 @@ struct loupe_program {
 	char *section;		   /* NULL if none */
 	char *object;		   /* embedded object's name, or NULL */
 	struct loupe_image *image; /* NULL if it did not load */
-	char *reason;		   /* loader's words, one line, when image is NULL */
+	char *reason;		   /* loader's words, one line, when image is NULL or its attach target is unset */
 };
 
 struct loupe_program_list {

@@ -25,8 +25,10 @@ void loupe_image_destroy(struct loupe_image *image)
 	free(image->object);
 	free(image->section);
 	free(image->name);
+	free(image->attach_target);
 	free(image->host.kernel_btf);
 	free(image->host.kconfig);
+	free(image->host.kallsyms);
 	free(image->host.loader);
 	free(image);
 }
