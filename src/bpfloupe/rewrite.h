@@ -49,19 +49,19 @@ enum loupe_edit_kind {
 	LOUPE_EDIT_INSERTED,   /* new */
 };
 
-/* An edge out of an instruction. */
-enum loupe_edge {
-	LOUPE_EDGE_FALL,  /* to the next instruction in order */
-	LOUPE_EDGE_JUMP,  /* an unconditional jump; eBPF: a call or function reference too */
-	LOUPE_EDGE_TRUE,  /* a conditional jump's condition holds */
-	LOUPE_EDGE_FALSE, /* it does not; in eBPF always the next instruction */
+/* A way out of an instruction. */
+enum loupe_way {
+	LOUPE_WAY_FALL,  /* to the next instruction in order */
+	LOUPE_WAY_JUMP,  /* an unconditional jump; eBPF: a call or function reference too */
+	LOUPE_WAY_TRUE,  /* a conditional jump's condition holds */
+	LOUPE_WAY_FALSE, /* it does not; in eBPF always the next instruction */
 };
 
 /*
  * A row of a producer's table of reasons. The text is a sentence fragment in which each
  * placeholder takes the edit's next argument:
  *   %i  an instruction's id, shown as its number in the program before ("62", "new 3")
- *   %e  enum loupe_edge, shown as "falls through", "jump", "true", "false"
+ *   %e  enum loupe_way, shown as "falls through", "jump", "true", "false"
  *   %d  an instruction's id, shown as what that instruction does, in the producer's words
  *   %u  unsigned decimal      %x  0x and hexadecimal      %%  a percent sign
  */
@@ -83,7 +83,7 @@ struct loupe_edit {
 			   removed and moved */
 	uint32_t where; /* inserted, moved: they now stand before this id, LOUPE_NONE: at the end */
 	uint32_t into;	/* removed: the instruction that now does their work, else LOUPE_NONE */
-	enum loupe_edge edge;	       /* retargeted: which edge */
+	enum loupe_way way;	       /* retargeted: which way out */
 	uint32_t jt;		       /* retargeted: new target; replaced, inserted: see below */
 	uint32_t jf;		       /* replaced, inserted: target when false (classic only) */
 	union loupe_rewrite_insn insn; /* replaced, inserted: the instruction, jump offsets ignored;
