@@ -9,6 +9,7 @@
 #include "bpfloupe/common.h"
 #include "bpfloupe/filter.h"
 #include "bpfloupe/image.h"
+#include "bpfloupe/insn.h"
 #include "bpfloupe/load.h"
 #include "bpfloupe/layout.h"
 #include "bpfloupe/rewrite.h"

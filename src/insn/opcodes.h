@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The instruction set and constants of Linux 6.18 under the kernel's own names. Older ones come from
- * the installed UAPI header; what a header of 6.1 does not know yet is defined here. Macros after the
- * include shadow enumerators of a newer header with the same values, so both may be present.
+ * The instruction set and constants of Linux 6.18 under the kernel's own names. Older ones come
+ * from the installed UAPI header; what a header of 6.1 does not know yet is defined here. Macros
+ * after the include shadow enumerators of a newer header with the same values, so both may be
+ * present.
  */
 #ifndef LOUPE_INSN_OPCODES_H
 #define LOUPE_INSN_OPCODES_H
@@ -86,12 +87,13 @@
 #define LOUPE_ATTACH_TYPE_CNT	    58 /* of 6.18 */
 
 /* enum bpf_func_id */
-#define BPF_FUNC_user_ringbuf_drain    209
-#define BPF_FUNC_cgrp_storage_get      210
-#define BPF_FUNC_cgrp_storage_delete   211
-#define LOUPE_FUNC_CNT		       212 /* of 6.18 */
+#define BPF_FUNC_user_ringbuf_drain  209
+#define BPF_FUNC_cgrp_storage_get    210
+#define BPF_FUNC_cgrp_storage_delete 211
+#define LOUPE_FUNC_CNT		     212 /* of 6.18 */
 
-/* Registers that a program may name: r0..r10. The verifier's rewriting also uses r11 (BPF_REG_AX). */
+/* Registers that a program may name: r0..r10. The verifier's rewriting also uses r11 (BPF_REG_AX).
+ */
 #define LOUPE_REG_CNT 11
 
 /** Whether insn is the first slot of a two-slot load of a 64-bit constant. */
