@@ -12,6 +12,7 @@
 #include "bpfloupe/insn.h"
 #include "bpfloupe/load.h"
 #include "bpfloupe/layout.h"
+#include "bpfloupe/log.h"
 #include "bpfloupe/rewrite.h"
 #include "bpfloupe/state.h"
 #include "bpfloupe/verify.h"
