@@ -8,13 +8,11 @@
 #define BPFLOUPE_CFG_H
 
 #include "common.h"
+#include "rewrite.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
-
-struct loupe_insn;	/* image.h */
-struct loupe_cbpf_insn; /* filter.h */
 
 /* "No such block, loop, instruction …" in every index below. */
 #define LOUPE_CFG_NONE UINT32_MAX
@@ -65,6 +63,7 @@ struct loupe_block {
 	uint32_t rpo;	   /* position in cfg->rpo, LOUPE_CFG_NONE if unreachable */
 	uint32_t idom;	   /* immediate dominator, LOUPE_CFG_NONE for an entry or when unreachable */
 	uint32_t loop;	   /* innermost loop, LOUPE_CFG_NONE if in none */
+	uint32_t dom_first, dom_last; /* it dominates the blocks whose dom_first lies in here */
 };
 
 struct loupe_subprog {
@@ -85,7 +84,7 @@ struct loupe_loop {
 	uint32_t header;    /* block; for an irreducible loop, the entry that was found first */
 	uint32_t parent;    /* enclosing loop, LOUPE_CFG_NONE if outermost */
 	uint32_t depth;	    /* 1 for an outermost loop */
-	uint32_t first;	    /* first of its blocks in cfg->loop_blocks, inner loops' included */
+	uint32_t first;	    /* first of its blocks in cfg->loop_blocks: header, own, inner loops' */
 	uint32_t block_cnt; /* header included */
 	bool irreducible;   /* entered at more than one block */
 };
@@ -130,6 +129,11 @@ LOUPE_API int loupe_cfg_from_ebpf(const struct loupe_insn *insns, uint32_t cnt,
 /** loupe_cfg_build() for a classic filter. */
 LOUPE_API int loupe_cfg_from_cbpf(const struct loupe_cbpf_insn *insns, uint32_t cnt,
 				  struct loupe_cfg **out, struct loupe_error *err);
+
+/** loupe_cfg_build() for a program of a rewrite, before, after, or between two edits. */
+LOUPE_API int loupe_cfg_from_rewrite(const struct loupe_rewrite_prog *prog,
+				     enum loupe_rewrite_kind kind, struct loupe_cfg **out,
+				     struct loupe_error *err);
 
 /** Frees the graph. NULL is fine. */
 LOUPE_API void loupe_cfg_destroy(struct loupe_cfg *cfg);

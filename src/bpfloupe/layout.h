@@ -125,7 +125,7 @@ LOUPE_API void loupe_layout_opts_init(struct loupe_layout_opts *opts);
 
 /**
  * Lays out a graph. The same input always gives the same picture.
- * @param cfg   must outlive neither the call nor the result
+ * @param cfg   not kept after the call
  * @param opts  sizes or content must be given
  * @param out   free with loupe_layout_destroy()
  * @return 0, -EINVAL (neither sizes nor content, or a size out of range), -ECANCELED, -ENOMEM,
