@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Memory of one verification: chunks cut into power-of-two-ish size classes with a free list each;
+ * large blocks stand alone. Nothing is given back before the end.
+ */
+#include <stdlib.h>
+
+#include "verifier/vf.h"
+
+enum {
+	CHUNK = 1 << 18,    /* bytes asked from malloc at a time */
+	GRAIN = 16,	    /* sizes are rounded up to a multiple */
+	SMALL = 8192,	    /* larger blocks come from malloc */
+	CLASSES = SMALL / GRAIN + 1,
+};
+
+struct chunk {
+	struct chunk *next;
+	size_t size; /* pads to 16 bytes too */
+};
+
+struct large {
+	struct large *next, **pprev;
+	size_t size;
+	size_t pad;
+};
+
+struct free_block {
+	struct free_block *next;
+};
+
+struct vf_slabs {
+	struct chunk *chunks;
+	struct large *large;
+	char *at, *end; /* unused rest of the newest chunk */
+	uint64_t used, limit;
+	struct free_block *free[CLASSES];
+};
+
+struct vf_slabs *vf_slabs_create(uint64_t limit)
+{
+	struct vf_slabs *slabs = calloc(1, sizeof(*slabs));
+
+	if (slabs)
+		slabs->limit = limit ? limit : UINT64_MAX;
+	return slabs;
+}
+
+void vf_slabs_destroy(struct vf_slabs *slabs)
+{
+	if (!slabs)
+		return;
+	while (slabs->chunks) {
+		struct chunk *chunk = slabs->chunks;
+
+		slabs->chunks = chunk->next;
+		free(chunk);
+	}
+	while (slabs->large) {
+		struct large *large = slabs->large;
+
+		slabs->large = large->next;
+		free(large);
+	}
+	free(slabs);
+}
+
+static void *alloc_large(struct vf_slabs *slabs, size_t size)
+{
+	struct large *large;
+
+	if (size > slabs->limit - slabs->used || size > SIZE_MAX - sizeof(*large))
+		return NULL;
+	large = malloc(sizeof(*large) + size);
+	if (!large)
+		return NULL;
+	large->size = size;
+	large->next = slabs->large;
+	large->pprev = &slabs->large;
+	if (large->next)
+		large->next->pprev = &large->next;
+	slabs->large = large;
+	slabs->used += size;
+	return large + 1;
+}
+
+static bool new_chunk(struct vf_slabs *slabs)
+{
+	struct chunk *chunk;
+
+	if (CHUNK > slabs->limit - slabs->used)
+		return false;
+	chunk = malloc(CHUNK);
+	if (!chunk)
+		return false;
+	chunk->next = slabs->chunks;
+	chunk->size = CHUNK;
+	slabs->chunks = chunk;
+	slabs->used += CHUNK;
+	slabs->at = (char *)(chunk + 1);
+	slabs->end = (char *)chunk + CHUNK;
+	return true;
+}
+
+void *vf_alloc(struct vf_slabs *slabs, size_t size)
+{
+	size_t class = (size + GRAIN - 1) / GRAIN;
+	struct free_block *block;
+	char *p;
+
+	if (size > SMALL)
+		return alloc_large(slabs, size);
+	block = slabs->free[class];
+	if (block) {
+		slabs->free[class] = block->next;
+		return block;
+	}
+	if ((size_t)(slabs->end - slabs->at) < class * GRAIN && !new_chunk(slabs))
+		return NULL;
+	p = slabs->at;
+	slabs->at += class * GRAIN;
+	return p;
+}
+
+void *vf_zalloc(struct vf_slabs *slabs, size_t size)
+{
+	void *p = vf_alloc(slabs, size);
+
+	if (p)
+		memset(p, 0, size);
+	return p;
+}
+
+void vf_free(struct vf_slabs *slabs, void *p, size_t size)
+{
+	size_t class = (size + GRAIN - 1) / GRAIN;
+	struct free_block *block = p;
+
+	if (!p || !class)
+		return;
+	if (size > SMALL) {
+		struct large *large = (struct large *)p - 1;
+
+		*large->pprev = large->next;
+		if (large->next)
+			large->next->pprev = large->pprev;
+		slabs->used -= large->size;
+		free(large);
+		return;
+	}
+	block->next = slabs->free[class];
+	slabs->free[class] = block;
+}
