@@ -17,7 +17,7 @@ extern "C" {
 #define LOUPE_FILTER_MAX_INSNS 4096 /* BPF_MAXINSNS */
 
 enum loupe_filter_flavour {
-	LOUPE_FILTER_AUTO,    /* only in options: seccomp where its rules allow the program */
+	LOUPE_FILTER_AUTO, /* only in options: seccomp where its rules allow the program */
 	LOUPE_FILTER_SECCOMP,
 	LOUPE_FILTER_SOCKET,
 };
@@ -25,13 +25,13 @@ enum loupe_filter_flavour {
 enum loupe_filter_format {
 	LOUPE_FILTER_FORMAT_AUTO, /* only in options */
 	LOUPE_FILTER_RAW,	  /* array of struct sock_filter, little-endian */
-	LOUPE_FILTER_DDD,	  /* tcpdump -ddd: a line with the count, then "code jt jf k" lines */
-	LOUPE_FILTER_C,		  /* C initializer: { 0x20, 0, 0, 4 }, BPF_STMT(), BPF_JUMP() */
+	LOUPE_FILTER_DDD, /* tcpdump -ddd: a line with the count, then "code jt jf k" lines */
+	LOUPE_FILTER_C,	  /* C initializer: { 0x20, 0, 0, 4 }, BPF_STMT(), BPF_JUMP() */
 };
 
 struct loupe_filter {
-	char *file; /* path of the input, "" if none */
-	char *name; /* file's name without directories, for titles */
+	char *file;			   /* path of the input, "" if none */
+	char *name;			   /* file's name without directories, for titles */
 	enum loupe_filter_flavour flavour; /* never AUTO */
 	enum loupe_filter_format format;   /* how it was written, never AUTO */
 	struct loupe_cbpf_insn *insns;	   /* valid for the kernel */
@@ -133,9 +133,9 @@ enum loupe_filter_syntax {
  * @param index  place of insn in its program
  * @return length of the whole text, as snprintf
  */
-LOUPE_API int loupe_filter_insn_text(enum loupe_filter_flavour flavour,
-				     struct loupe_cbpf_insn insn, uint32_t index,
-				     enum loupe_filter_syntax syntax, char *buf, size_t size);
+LOUPE_API int loupe_filter_insn_text(enum loupe_filter_flavour flavour, struct loupe_cbpf_insn insn,
+				     uint32_t index, enum loupe_filter_syntax syntax, char *buf,
+				     size_t size);
 
 /**
  * Writes what an instruction does without where it leads: "if A == 0x5401", "goto", "A = nr": for
@@ -239,14 +239,16 @@ struct loupe_filter_input {
 	const void *data; /* struct loupe_seccomp_data, or a packet from its link layer header on */
 	size_t len;	  /* 64 for seccomp */
 	uint32_t net_off; /* packet: where the network header starts, for SKF_NET_OFF */
-	const uint32_t *ancillary; /* packet: value of each SKF_AD_* by offset / 4 (16 of them), NULL: unknown */
+	const uint32_t *ancillary; /* packet: value of each SKF_AD_* by offset / 4 (16 of them),
+				      NULL: unknown */
 };
 
 struct loupe_filter_run {
 	uint32_t result;   /* what the filter returned */
 	uint32_t executed; /* instructions, the return included */
 	uint32_t loads;	   /* of input words among them */
-	bool out_of_input; /* a load beyond the packet, or division by X = 0, ended the run with 0 */
+	bool out_of_input; /* a load beyond the packet, or division by X = 0, ended the run with 0
+			    */
 	uint32_t *path;	   /* executed indices in order, executed of them */
 };
 
@@ -266,7 +268,8 @@ LOUPE_API const char *loupe_syscall_name(uint32_t arch, uint32_t nr);
 /** Number of a system call, or -1. @param arch AUDIT_ARCH_* */
 LOUPE_API int32_t loupe_syscall_nr(uint32_t arch, const char *name);
 
-/** Writes a seccomp return value: "ALLOW", "ERRNO(1)", "KILL_PROCESS", "0x12345678"; as snprintf. */
+/** Writes a seccomp return value: "ALLOW", "ERRNO(1)", "KILL_PROCESS", "0x12345678"; as snprintf.
+ */
 LOUPE_API int loupe_seccomp_action_text(uint32_t ret, char *buf, size_t size);
 
 #ifdef __cplusplus

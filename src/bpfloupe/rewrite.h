@@ -42,7 +42,8 @@ union loupe_rewrite_insn {
 
 /* What an edit does to the instructions that it names. */
 enum loupe_edit_kind {
-	LOUPE_EDIT_REMOVED,    /* taken out; who jumped here now reaches the instruction that followed */
+	LOUPE_EDIT_REMOVED, /* taken out; who jumped here now reaches the instruction that followed
+			     */
 	LOUPE_EDIT_RETARGETED, /* one edge of a jump leads elsewhere */
 	LOUPE_EDIT_MOVED,      /* same instruction, another place in the order */
 	LOUPE_EDIT_REPLACED,   /* same place, other instruction */
@@ -51,9 +52,9 @@ enum loupe_edit_kind {
 
 /* A way out of an instruction. */
 enum loupe_way {
-	LOUPE_WAY_FALL,  /* to the next instruction in order */
-	LOUPE_WAY_JUMP,  /* an unconditional jump; eBPF: a call or function reference too */
-	LOUPE_WAY_TRUE,  /* a conditional jump's condition holds */
+	LOUPE_WAY_FALL,	 /* to the next instruction in order */
+	LOUPE_WAY_JUMP,	 /* an unconditional jump; eBPF: a call or function reference too */
+	LOUPE_WAY_TRUE,	 /* a conditional jump's condition holds */
 	LOUPE_WAY_FALSE, /* it does not; in eBPF always the next instruction */
 };
 
@@ -96,11 +97,14 @@ struct loupe_rewrite_prog {
 	uint32_t cnt;
 	union loupe_rewrite_insn *insns; /* with jump offsets filled in, see encodable */
 	uint32_t *ids;			 /* index -> id */
-	uint32_t *jt;			 /* index -> index of the jump's (true) target, LOUPE_NONE if it is no jump */
-	uint32_t *jf;			 /* index -> index of the false target of a classic conditional jump, LOUPE_NONE otherwise */
+	uint32_t *jt; /* index -> index of the jump's (true) target, LOUPE_NONE if it is no jump */
+	uint32_t *jf; /* index -> index of the false target of a classic conditional jump,
+			 LOUPE_NONE otherwise */
 	uint32_t id_cnt;
 	uint32_t *index_of; /* id -> index, LOUPE_NONE when removed or not yet inserted */
-	bool encodable;	    /* every offset fits its field; where one does not the field holds its largest value, and jt and jf tell the truth. The first and the last program are always encodable */
+	bool encodable;	    /* every offset fits its field; where one does not the field holds its
+			       largest value, and jt and jf tell the truth. The first and the last
+			       program are always encodable */
 };
 
 struct loupe_rewrite;
@@ -159,7 +163,8 @@ LOUPE_API const struct loupe_rewrite_prog *loupe_rewrite_after(const struct loup
 LOUPE_API uint32_t loupe_rewrite_edit_cnt(const struct loupe_rewrite *rw);
 
 /** Edit n, 0-based; NULL when there is none. Valid until the next edit or destruction. */
-LOUPE_API const struct loupe_edit *loupe_rewrite_edit_get(const struct loupe_rewrite *rw, uint32_t n);
+LOUPE_API const struct loupe_edit *loupe_rewrite_edit_get(const struct loupe_rewrite *rw,
+							  uint32_t n);
 
 /**
  * Writes the ids that edit n affects, at most max of them; more than one where edit->cnt says so.
