@@ -69,6 +69,11 @@ struct loupe_verify_result {
 				       loupe_verify_result_finish() */
 	uint8_t *branch_taken;	    /* per insn: bit 0 the condition was true on some path, bit 1 false */
 	uint32_t insn_cnt;
+	/* The program after removal of what no path reached, before accesses to the context and calls of
+	   helpers are rewritten; NULL unless accepted. Freed by loupe_verify_result_finish(). */
+	struct loupe_insn *final_insns;
+	int32_t *final_to_orig;	    /* per insn of it: the insn of the image */
+	uint32_t final_cnt;	    /* insn slots */
 };
 
 /* What was learnt about an instruction before exploration. */

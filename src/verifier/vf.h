@@ -57,6 +57,9 @@ struct vf_map {
 	bool used;		/* a program insn names it */
 };
 
+/* Where a function's stack lives. */
+enum vf_priv_stack { VF_PRIV_STACK_UNKNOWN, VF_PRIV_STACK_NONE, VF_PRIV_STACK_ADAPTIVE };
+
 /* Argument of a global function, from its BTF prototype. */
 struct vf_arg {
 	uint32_t type; /* argument type and flags, see helper.h */
@@ -87,7 +90,8 @@ struct vf_subprog {
 	struct vf_arg args[5];
 	uint32_t func_type_id; /* BTF_KIND_FUNC, 0 without func info */
 	const char *name;      /* "" without func info */
-	uint32_t priv_stack_mode;
+	uint32_t exit_idx;     /* its last exit insn, 0 if it has none */
+	uint8_t priv_stack_mode; /* enum vf_priv_stack */
 };
 
 /* What is known of one insn over the whole run; what rewriting needs is kept here too. */
@@ -116,6 +120,7 @@ struct vf_aux {
 	uint32_t loop_callback_subprog;
 	bool branch_true, branch_false; /* conditional jumps: condition seen */
 	uint32_t obj_new_size;
+	uint32_t orig_idx; /* insn of the image; differs once dead code is removed */
 };
 
 /* A stored checkpoint in its hash bucket. */
@@ -176,6 +181,10 @@ struct vf_env {
 	uint32_t postorder_cnt;
 	uint32_t scc_cnt;
 	int32_t exception_cb; /* subprog, -1 none */
+
+	/* the load, once load.c has looked at it */
+	uint32_t expected_attach_type; /* the default of the program type in place of 0 */
+	bool sleepable, gpl_compatible;
 
 	/* capabilities: all true for a privileged load */
 	bool allow_ptr_leaks, allow_uninit_stack, bpf_capable, bypass_spec_v1, bypass_spec_v4;
@@ -478,6 +487,7 @@ int vf_check_btf_info(struct vf_env *env);
 int vf_resolve_maps(struct vf_env *env);      /* resolve.c: ldimm64, reserved fields, maps */
 int vf_check_cfg(struct vf_env *env);	      /* cfg.c: reachability, prune and jump points */
 int vf_compute_postorder(struct vf_env *env); /* scc.c */
+int vf_check_attach(struct vf_env *env);      /* attach.c: attach target, sleepable program types */
 int vf_compute_scc(struct vf_env *env);
 int vf_compute_live_regs(struct vf_env *env); /* liveregs.c; emits facts */
 int vf_mark_fastcall(struct vf_env *env);     /* fastcall.c */
