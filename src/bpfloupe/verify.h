@@ -183,6 +183,12 @@ struct loupe_hooks {
 	/* Exploration of one function starts (0: main) and ends. */
 	void (*func_begin)(void *ctx, uint32_t subprogno);
 	void (*func_end)(void *ctx, uint32_t subprogno, int err);
+	/*
+	 * An instruction is reached and was just counted as processed; exactly insn_processed of
+	 * these in a run. What follows: compare, evict, clean, checkpoint … of this arrival, then
+	 * either pruned, or path_begin or insn_state (if anything is to print) and step.
+	 */
+	void (*arrive)(void *ctx, const struct loupe_step *step);
 	/* First step of a path that was popped: the log prints "from A to B:" and the whole state. */
 	void (*path_begin)(void *ctx, const struct loupe_step *step);
 	/* Result of the insn before: scratched parts of the current frame of state. insn_idx is the insn the log names. */
