@@ -174,13 +174,15 @@ struct loupe_hooks {
 	void (*phase)(void *ctx, enum loupe_phase phase);
 	/* Text for people (may hold several or partial lines), as the log prints it; level2: only at log level 2. */
 	void (*message)(void *ctx, const char *text, bool level2);
-	/* The log prints the source line of insn here, if it differs from the last printed one. */
+	/* The log prints the source line of insn here, if it differs from the last printed one: beside
+	 * messages only, a step shows its source line anyway. */
 	void (*source_line)(void *ctx, int32_t insn_idx);
 	void (*subprog)(void *ctx, uint32_t subprogno, uint32_t start);
 	/* Facts of all insns, once, before exploration. */
 	void (*facts)(void *ctx, const struct loupe_insn_facts *facts, uint32_t insn_cnt);
 
-	/* Exploration of one function starts (0: main) and ends. */
+	/* Exploration of one function starts (0: main) and ends. The log's "Validating ..." and
+	 * "Func#... is safe ..." are written here. */
 	void (*func_begin)(void *ctx, uint32_t subprogno);
 	void (*func_end)(void *ctx, uint32_t subprogno, int err);
 	/*
@@ -197,7 +199,8 @@ struct loupe_hooks {
 	void (*step)(void *ctx, const struct loupe_step *step);
 	/* The path ends here because a checkpoint covers it; after_pop: right after path was popped. */
 	void (*pruned)(void *ctx, const struct loupe_step *step, bool after_pop);
-	/* A conditional jump, call or callback left a path for later. */
+	/* A conditional jump, call or callback left a path for later; pop is the reverse, but not
+	 * heard for paths that are dropped because verification ends. */
 	void (*branch_push)(void *ctx, int32_t insn_idx, int32_t prev_insn_idx,
 			    const struct loupe_state *state, bool async);
 	void (*branch_pop)(void *ctx, int32_t insn_idx, int32_t prev_insn_idx,
@@ -217,6 +220,7 @@ struct loupe_hooks {
 	void (*clean)(void *ctx, const struct loupe_state *state);
 	/* A register or slot of a checkpoint became precise. */
 	void (*mark_precise)(void *ctx, const struct loupe_state *state, const struct loupe_masks *masks);
+	/* The log writes source line, message and both states. */
 	void (*infinite_loop)(void *ctx, int32_t insn_idx, const struct loupe_state *cur,
 			      const struct loupe_state *old);
 
