@@ -348,7 +348,7 @@ void vf_reg_known(struct loupe_reg *reg, uint64_t value);
 void vf_reg_known_value(struct loupe_reg *reg, uint64_t value);
 void vf_reg_const_zero(const struct vf_env *env, struct loupe_reg *reg);
 void vf_reg_unbounded(struct loupe_reg *reg); /* all ranges open; var_off stays */
-/* R of the current frame. */
+/* R of the current frame. known_zero is for pointers: offset, union, ids and value go, the type stays. */
 void vf_mark_reg_unknown(struct vf_env *env, uint32_t regno);
 void vf_mark_reg_known_zero(struct vf_env *env, uint32_t regno);
 void vf_mark_reg_not_init(struct vf_env *env, uint32_t regno);
