@@ -98,6 +98,7 @@ struct loupe_log_opts {
 	 */
 	void (*sink)(void *ctx, const char *text, size_t len);
 	void *sink_ctx;
+	bool unprivileged; /* as in loupe_verify_opts: pointers print as 0x0 */
 };
 
 struct loupe_log;

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The log's text: positions, taking back, passing on. hooks.c writes into it. */
+#include "klog/klog.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Text kept before a piece goes to the sink, bytes. */
+enum { PIECE = 64 << 10 };
+
+static const char *kfunc_name(void *ctx, const struct loupe_insn *insn)
+{
+	const struct loupe_log *log = ctx;
+
+	return insn->off ? NULL : names_type(log->form.names, 0, (uint32_t)insn->imm);
+}
+
+int loupe_log_create(const struct loupe_image *image, const struct loupe_log_opts *opts,
+		     struct loupe_log **out)
+{
+	struct loupe_log *log;
+
+	*out = NULL;
+	if (opts && opts->level & ~(uint32_t)LOUPE_LOG_LEVELS)
+		return -EINVAL;
+	log = calloc(1, sizeof(*log));
+	if (!log)
+		return -ENOMEM;
+	if (loupe_names_create(image, &log->form.names)) {
+		free(log);
+		return -ENOMEM;
+	}
+	log->form.image = image;
+	log->form.insn_opts.kfunc_name = kfunc_name;
+	log->form.insn_opts.ctx = log;
+	log->text.grows = true;
+	if (opts) {
+		log->level = opts->level;
+		log->sink = opts->sink;
+		log->sink_ctx = opts->sink_ctx;
+		log->form.insn_opts.hide_pointers = opts->unprivileged;
+	}
+	*out = log;
+	return 0;
+}
+
+void loupe_log_destroy(struct loupe_log *log)
+{
+	if (!log)
+		return;
+	loupe_names_destroy(log->form.names);
+	btf_close(log->btf);
+	text_finish(&log->text);
+	free(log->positions);
+	free(log);
+}
+
+uint64_t log_position(const struct loupe_log *log)
+{
+	return log->base + log->text.len;
+}
+
+void log_written(struct loupe_log *log)
+{
+	uint64_t needed = log_position(log) + 1;
+
+	if (needed > log->true_size)
+		log->true_size = needed;
+}
+
+void log_take_back(struct loupe_log *log, uint64_t position)
+{
+	log_written(log);
+	if (position >= log->base && position <= log_position(log))
+		log->text.len = (size_t)(position - log->base);
+}
+
+/* Gives all but the last keep bytes to the sink. */
+static void pass_on(struct loupe_log *log, size_t keep)
+{
+	size_t len = log->text.len;
+
+	if (!log->sink || len <= keep)
+		return;
+	log->sink(log->sink_ctx, log->text.buf, len - keep);
+	memmove(log->text.buf, log->text.buf + len - keep, keep);
+	log->base += len - keep;
+	log->text.len = keep;
+}
+
+void log_piece_done(struct loupe_log *log)
+{
+	log_written(log);
+	/* at level 2 no more than a final newline is taken back */
+	if (log->level & LOUPE_LOG_LEVEL2 && log->text.len > PIECE)
+		pass_on(log, 1);
+}
+
+void log_put(struct loupe_log *log, enum form_id id, const struct field *fields)
+{
+	if (log->level & forms[id].levels)
+		form_text(&log->text, id, fields, &log->form);
+}
+
+void log_put_cut(struct loupe_log *log, enum form_id id, const struct field *fields)
+{
+	size_t start = log->text.len;
+
+	log_put(log, id, fields);
+	if (log->text.len > start + MESSAGE_MAX)
+		log->text.len = start + MESSAGE_MAX;
+}
+
+int loupe_log_finish(struct loupe_log *log)
+{
+	log_written(log);
+	pass_on(log, 0);
+	return log->text.failed ? -ENOMEM : 0;
+}
+
+const char *loupe_log_text(const struct loupe_log *log, size_t *len)
+{
+	if (len)
+		*len = log->text.len;
+	if (!log->text.buf)
+		return "";
+	log->text.buf[log->text.len] = '\0';
+	return log->text.buf;
+}
+
+uint64_t loupe_log_true_size(const struct loupe_log *log)
+{
+	return log->true_size;
+}
