@@ -256,7 +256,7 @@ void *vf_alloc(struct vf_slabs *slabs, size_t size);
 void *vf_zalloc(struct vf_slabs *slabs, size_t size);
 void vf_free(struct vf_slabs *slabs, void *p, size_t size);
 
-/* --- state.c: frames, stacks, references, branches, path history -------------------------- */
+/* --- state.c: frames, stacks, branches, path history; refs.c ------------------------------ */
 
 static inline struct loupe_frame *vf_cur_frame(struct vf_env *env)
 {
@@ -306,6 +306,8 @@ struct loupe_state *vf_push_branch(struct vf_env *env, int32_t insn_idx, int32_t
 /* The same for a callback that runs later: frame 0 is a fresh frame of subprogno. */
 struct loupe_state *vf_push_async(struct vf_env *env, int32_t insn_idx, int32_t prev_insn_idx,
 				  uint32_t subprogno, bool sleepable, int *err);
+/* The latest path left becomes the current state: 0, or -ENOENT if there is none. */
+int vf_pop_branch(struct vf_env *env, int32_t *insn_idx, int32_t *prev_insn_idx);
 /* Makes frame frameno of st a fresh frame of subprogno called from callsite. NULL: no memory. */
 struct loupe_frame *vf_frame_init(struct vf_env *env, struct loupe_state *st, uint32_t frameno,
 				  int32_t callsite, uint32_t subprogno);

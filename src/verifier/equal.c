@@ -1,0 +1,333 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Does an old state cover the present one: is everything that was proven from the old one also
+ * proven from the present one? Each check returns the kind of the first difference, so that a miss
+ * can be explained at no cost to those who do not ask.
+ */
+#include "verifier/tnum.h"
+#include "verifier/vf.h"
+
+/* What is compared of a register as raw bytes. */
+#define REG_BYTES_BEFORE_ID	 offsetof(struct loupe_reg, id)
+#define REG_BYTES_BEFORE_VAR_OFF offsetof(struct loupe_reg, var_off)
+
+#define CHECK(cond, kind)                                                                          \
+	do {                                                                                       \
+		if (!(cond))                                                                       \
+			return (kind);                                                             \
+	} while (0)
+
+/* A scalar about which nothing is known: what a load from miscellaneous stack bytes gives. */
+static const struct loupe_reg unbound_reg = {
+	.type = SCALAR_VALUE,
+	.var_off = { .mask = UINT64_MAX },
+	.smin = INT64_MIN,
+	.smax = INT64_MAX,
+	.umax = UINT64_MAX,
+	.s32_min = INT32_MIN,
+	.s32_max = INT32_MAX,
+	.u32_max = UINT32_MAX,
+};
+
+static bool range_within(const struct loupe_reg *old, const struct loupe_reg *cur)
+{
+	return old->umin <= cur->umin && old->umax >= cur->umax && old->smin <= cur->smin &&
+	       old->smax >= cur->smax && old->u32_min <= cur->u32_min &&
+	       old->u32_max >= cur->u32_max && old->s32_min <= cur->s32_min &&
+	       old->s32_max >= cur->s32_max;
+}
+
+/* Ids correspond one to one: an old id always stands for the same present id, and only for it. */
+static bool ids_match(struct vf_idmap *map, uint32_t old, uint32_t cur)
+{
+	if (!old != !cur)
+		return false;
+	if (!old)
+		return true;
+	for (uint32_t i = 0; i < map->cnt; i++) {
+		if (map->map[i].old == old)
+			return map->map[i].cur == cur;
+		if (map->map[i].cur == cur)
+			return false;
+	}
+	if (map->cnt == sizeof(map->map) / sizeof(map->map[0]))
+		return false;
+	map->map[map->cnt++] = (struct vf_id_pair){ old, cur };
+	return true;
+}
+
+/* A scalar without an id is unlike all others: it gets one that nobody else has. */
+static bool scalar_ids_match(struct vf_idmap *map, uint32_t old, uint32_t cur)
+{
+	if (!old)
+		return true;
+	return ids_match(map, old, cur ? cur : ++map->tmp_id_gen);
+}
+
+static enum loupe_diff_kind regs_exact(struct vf_idmap *map, const struct loupe_reg *old,
+				       const struct loupe_reg *cur, enum loupe_diff_kind kind)
+{
+	CHECK(memcmp(old, cur, REG_BYTES_BEFORE_ID) == 0, old->type != cur->type ? LOUPE_DIFF_TYPE : kind);
+	CHECK(ids_match(map, old->id, cur->id), LOUPE_DIFF_ID);
+	CHECK(ids_match(map, old->ref_obj_id, cur->ref_obj_id), LOUPE_DIFF_ID);
+	return LOUPE_DIFF_NONE;
+}
+
+static enum loupe_diff_kind scalar_safe(struct vf_env *env, const struct loupe_reg *old,
+					const struct loupe_reg *cur, enum loupe_compare_mode mode)
+{
+	struct vf_idmap *map = &env->idmap;
+
+	if (env->explore_alu_limits) {
+		CHECK(memcmp(old, cur, REG_BYTES_BEFORE_ID) == 0, LOUPE_DIFF_PRECISION);
+		CHECK(scalar_ids_match(map, old->id, cur->id), LOUPE_DIFF_ID);
+		return LOUPE_DIFF_NONE;
+	}
+	if (!old->precise && mode == LOUPE_CMP_NOT_EXACT)
+		return LOUPE_DIFF_NONE;
+	CHECK((old->id & LOUPE_ADD_CONST) == (cur->id & LOUPE_ADD_CONST), LOUPE_DIFF_ID);
+	CHECK(!(old->id & LOUPE_ADD_CONST) || old->off == cur->off, LOUPE_DIFF_ID);
+	CHECK(range_within(old, cur), LOUPE_DIFF_RANGE);
+	CHECK(tnum_in(old->var_off, cur->var_off), LOUPE_DIFF_TNUM);
+	CHECK(scalar_ids_match(map, old->id, cur->id), LOUPE_DIFF_ID);
+	return LOUPE_DIFF_NONE;
+}
+
+static enum loupe_diff_kind reg_safe(struct vf_env *env, const struct loupe_reg *old,
+				     const struct loupe_reg *cur, enum loupe_compare_mode mode)
+{
+	struct vf_idmap *map = &env->idmap;
+
+	if (mode == LOUPE_CMP_EXACT)
+		return regs_exact(map, old, cur, LOUPE_DIFF_RANGE);
+	if (old->type == NOT_INIT)
+		return LOUPE_DIFF_NONE;
+	CHECK(old->type == cur->type, LOUPE_DIFF_TYPE);
+
+	switch (loupe_base_type(old->type)) {
+	case SCALAR_VALUE:
+		return scalar_safe(env, old, cur, mode);
+	case PTR_TO_MAP_KEY:
+	case PTR_TO_MAP_VALUE:
+	case PTR_TO_MEM:
+	case PTR_TO_BUF:
+	case PTR_TO_TP_BUFFER:
+		CHECK(memcmp(old, cur, REG_BYTES_BEFORE_VAR_OFF) == 0, LOUPE_DIFF_PTR_OFFSET);
+		CHECK(range_within(old, cur), LOUPE_DIFF_RANGE);
+		CHECK(tnum_in(old->var_off, cur->var_off), LOUPE_DIFF_TNUM);
+		CHECK(ids_match(map, old->id, cur->id), LOUPE_DIFF_ID);
+		CHECK(ids_match(map, old->ref_obj_id, cur->ref_obj_id), LOUPE_DIFF_ID);
+		return LOUPE_DIFF_NONE;
+	case PTR_TO_PACKET_META:
+	case PTR_TO_PACKET:
+		CHECK(old->range <= cur->range, LOUPE_DIFF_PKT_RANGE);
+		CHECK(old->off == cur->off, LOUPE_DIFF_PTR_OFFSET);
+		CHECK(ids_match(map, old->id, cur->id), LOUPE_DIFF_ID);
+		CHECK(range_within(old, cur), LOUPE_DIFF_RANGE);
+		CHECK(tnum_in(old->var_off, cur->var_off), LOUPE_DIFF_TNUM);
+		return LOUPE_DIFF_NONE;
+	case PTR_TO_STACK:
+		CHECK(old->frameno == cur->frameno, LOUPE_DIFF_PTR_OFFSET);
+		return regs_exact(map, old, cur, LOUPE_DIFF_PTR_OFFSET);
+	case PTR_TO_ARENA:
+		return LOUPE_DIFF_NONE;
+	default:
+		return regs_exact(map, old, cur, LOUPE_DIFF_PTR_OFFSET);
+	}
+}
+
+/* The scalar that an 8-byte load from the slot gives, NULL if it gives none. */
+static const struct loupe_reg *slot_scalar(const struct vf_env *env, const struct loupe_slot *slot)
+{
+	if (slot->type[0] == STACK_SPILL && slot->spilled.type == SCALAR_VALUE)
+		return &slot->spilled;
+	for (uint32_t i = 0; i < LOUPE_REG_SIZE; i++) {
+		if (slot->type[i] != STACK_MISC &&
+		    !(slot->type[i] == STACK_INVALID && env->allow_uninit_stack))
+			return NULL;
+	}
+	return &unbound_reg;
+}
+
+/* Both slots hold the same kind of bytes. */
+static enum loupe_diff_kind slot_content_safe(struct vf_env *env, const struct loupe_slot *old,
+					      const struct loupe_slot *cur,
+					      enum loupe_compare_mode mode)
+{
+	const struct loupe_reg *old_reg = &old->spilled, *cur_reg = &cur->spilled;
+	struct vf_idmap *map = &env->idmap;
+
+	switch (old->type[LOUPE_REG_SIZE - 1]) {
+	case STACK_SPILL:
+		return reg_safe(env, old_reg, cur_reg, mode);
+	case STACK_DYNPTR:
+		CHECK(old_reg->dynptr.type == cur_reg->dynptr.type, LOUPE_DIFF_DYNPTR);
+		CHECK(old_reg->dynptr.first_slot == cur_reg->dynptr.first_slot, LOUPE_DIFF_DYNPTR);
+		CHECK(ids_match(map, old_reg->ref_obj_id, cur_reg->ref_obj_id), LOUPE_DIFF_ID);
+		return LOUPE_DIFF_NONE;
+	case STACK_ITER:
+		CHECK(old_reg->iter.btf_id == cur_reg->iter.btf_id, LOUPE_DIFF_ITER);
+		CHECK((old_reg->iter.state_depth & 3) == (cur_reg->iter.state_depth & 3),
+		      LOUPE_DIFF_ITER);
+		CHECK(ids_match(map, old_reg->ref_obj_id, cur_reg->ref_obj_id), LOUPE_DIFF_ID);
+		return LOUPE_DIFF_NONE;
+	case STACK_IRQ_FLAG:
+		CHECK(ids_match(map, old_reg->ref_obj_id, cur_reg->ref_obj_id), LOUPE_DIFF_ID);
+		CHECK(old_reg->irq_class == cur_reg->irq_class, LOUPE_DIFF_IRQ);
+		return LOUPE_DIFF_NONE;
+	default:
+		return LOUPE_DIFF_NONE;
+	}
+}
+
+static enum loupe_diff_kind slot_safe(struct vf_env *env, const struct loupe_slot *old,
+				      const struct loupe_slot *cur, enum loupe_compare_mode mode)
+{
+	bool compared_as_scalar = false;
+
+	for (uint32_t i = 0; i < LOUPE_REG_SIZE; i++) {
+		CHECK(mode != LOUPE_CMP_EXACT || (cur && old->type[i] == cur->type[i]),
+		      LOUPE_DIFF_STACK_TYPE);
+		if (old->type[i] == STACK_INVALID)
+			continue;
+		if (old->type[i] == STACK_MISC && env->allow_uninit_stack)
+			continue;
+		CHECK(cur, LOUPE_DIFF_STACK_SIZE);
+		if (!compared_as_scalar) {
+			const struct loupe_reg *old_reg = slot_scalar(env, old);
+			const struct loupe_reg *cur_reg = slot_scalar(env, cur);
+
+			if (old_reg && cur_reg)
+				return reg_safe(env, old_reg, cur_reg, mode);
+			compared_as_scalar = true;
+		}
+		if (old->type[i] == STACK_MISC && cur->type[i] == STACK_ZERO)
+			continue;
+		CHECK(old->type[i] == cur->type[i], LOUPE_DIFF_STACK_TYPE);
+		if (i == LOUPE_REG_SIZE - 1)
+			return slot_content_safe(env, old, cur, mode);
+	}
+	return LOUPE_DIFF_NONE;
+}
+
+/* All eight bytes at once: nothing was stored. */
+static bool slot_unused(const struct loupe_slot *slot)
+{
+	uint64_t types;
+
+	memcpy(&types, slot->type, sizeof(types));
+	return types == 0;
+}
+
+static enum loupe_diff_kind stack_safe(struct vf_env *env, const struct loupe_frame *old,
+				       const struct loupe_frame *cur, enum loupe_compare_mode mode,
+				       int16_t *spi)
+{
+	for (uint32_t i = 0; i < old->slot_cnt; i++) {
+		const struct loupe_slot *old_slot = &old->stack->slot[i];
+		const struct loupe_slot *cur_slot = i < cur->slot_cnt ? &cur->stack->slot[i] : NULL;
+		enum loupe_diff_kind kind;
+
+		if (mode != LOUPE_CMP_EXACT && slot_unused(old_slot))
+			continue;
+		kind = slot_safe(env, old_slot, cur_slot, mode);
+		if (kind) {
+			*spi = (int16_t)i;
+			return kind;
+		}
+	}
+	return LOUPE_DIFF_NONE;
+}
+
+static enum loupe_diff_kind refs_safe(struct vf_env *env, const struct loupe_state *old,
+				      const struct loupe_state *cur)
+{
+	struct vf_idmap *map = &env->idmap;
+
+	CHECK(old->ref_cnt == cur->ref_cnt, LOUPE_DIFF_REFS);
+	CHECK(old->active_locks == cur->active_locks, LOUPE_DIFF_LOCK);
+	CHECK(old->active_preempt_locks == cur->active_preempt_locks, LOUPE_DIFF_LOCK);
+	CHECK(old->active_rcu_locks == cur->active_rcu_locks, LOUPE_DIFF_LOCK);
+	CHECK(ids_match(map, old->active_irq_id, cur->active_irq_id), LOUPE_DIFF_IRQ);
+	CHECK(ids_match(map, old->active_lock_id, cur->active_lock_id), LOUPE_DIFF_LOCK);
+	CHECK(old->active_lock_ptr == cur->active_lock_ptr, LOUPE_DIFF_LOCK);
+	for (uint32_t i = 0; i < old->ref_cnt; i++) {
+		const struct loupe_ref *a = &old->refs[i], *b = &cur->refs[i];
+
+		CHECK(ids_match(map, a->id, b->id), LOUPE_DIFF_REFS);
+		CHECK(a->type == b->type, LOUPE_DIFF_REFS);
+		CHECK(!(a->type & ~(uint32_t)(REF_TYPE_PTR | REF_TYPE_IRQ)) || a->ptr == b->ptr,
+		      LOUPE_DIFF_LOCK);
+	}
+	return LOUPE_DIFF_NONE;
+}
+
+/* Fills *diff for registers that differ. */
+static void note_regs(struct loupe_diff *diff, const struct loupe_frame *old,
+		      const struct loupe_frame *cur)
+{
+	if (diff->reg >= 0) {
+		diff->old_reg = &old->regs[diff->reg];
+		diff->cur_reg = &cur->regs[diff->reg];
+	} else if (diff->spi >= 0 && (uint32_t)diff->spi < cur->slot_cnt) {
+		diff->old_reg = &old->stack->slot[diff->spi].spilled;
+		diff->cur_reg = &cur->stack->slot[diff->spi].spilled;
+	}
+}
+
+static enum loupe_diff_kind frame_safe(struct vf_env *env, const struct loupe_frame *old,
+				       const struct loupe_frame *cur, uint32_t insn_idx,
+				       enum loupe_compare_mode mode, int16_t *reg, int16_t *spi)
+{
+	uint32_t live = env->aux[insn_idx].live_regs;
+	enum loupe_diff_kind kind;
+
+	CHECK(old->callback_depth <= cur->callback_depth, LOUPE_DIFF_CALLBACK_DEPTH);
+	for (; live; live &= live - 1) {
+		uint32_t i = (uint32_t)__builtin_ctz(live);
+
+		kind = reg_safe(env, &old->regs[i], &cur->regs[i], mode);
+		if (kind) {
+			*reg = (int16_t)i;
+			return kind;
+		}
+	}
+	return stack_safe(env, old, cur, mode, spi);
+}
+
+bool vf_states_equal(struct vf_env *env, const struct loupe_state *old,
+		     const struct loupe_state *cur, enum loupe_compare_mode mode,
+		     struct loupe_diff *diff)
+{
+	enum loupe_diff_kind kind = LOUPE_DIFF_NONE;
+	int16_t reg = -1, spi = -1;
+	uint32_t frameno = 0;
+
+	env->idmap.tmp_id_gen = env->id_gen;
+	env->idmap.cnt = 0;
+	if (old->curframe != cur->curframe)
+		kind = LOUPE_DIFF_CALLCHAIN;
+	else if (old->speculative && !cur->speculative)
+		kind = LOUPE_DIFF_SPECULATIVE;
+	else if (old->in_sleepable != cur->in_sleepable)
+		kind = LOUPE_DIFF_SLEEPABLE;
+	else
+		kind = refs_safe(env, old, cur);
+	for (uint32_t i = 0; !kind && i <= old->curframe; i++) {
+		const struct loupe_frame *fold = old->frame[i], *fcur = cur->frame[i];
+		uint32_t insn_idx = (uint32_t)(i == old->curframe ? old->insn_idx
+								  : old->frame[i + 1]->callsite);
+
+		frameno = i;
+		if (fold->callsite != fcur->callsite)
+			kind = LOUPE_DIFF_CALLCHAIN;
+		else
+			kind = frame_safe(env, fold, fcur, insn_idx, mode, &reg, &spi);
+	}
+	if (kind && diff) {
+		*diff = (struct loupe_diff){ .kind = kind, .frameno = frameno, .reg = reg, .spi = spi };
+		if (frameno <= cur->curframe)
+			note_regs(diff, old->frame[frameno], cur->frame[frameno]);
+	}
+	return kind == LOUPE_DIFF_NONE;
+}

@@ -1,0 +1,474 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Checkpoints: at a prune point the present state is compared with those stored before; a match
+ * ends the path, enough misses evict a checkpoint, and now and then the present state is stored.
+ */
+#include "verifier/vf.h"
+
+enum {
+	MIN_JMPS_BETWEEN = 2, /* jumps and insns since the last checkpoint before another is stored */
+	MIN_INSNS_BETWEEN = 8,
+	LOOP_JMPS_BETWEEN = 20, /* the same while a loop is being walked */
+	LOOP_INSNS_BETWEEN = 100,
+	MAX_HIST = 40, /* path history entries that force a checkpoint */
+	EVICT_N_UNFINISHED = 64, /* n of eviction for forced checkpoints with unfinished paths */
+};
+
+struct vf_checkpoint **vf_bucket(struct vf_env *env, int32_t insn_idx)
+{
+	uint32_t key = (uint32_t)insn_idx ^ (uint32_t)vf_cur_frame(env)->callsite;
+
+	return &env->buckets[key % env->insn_cnt];
+}
+
+void vf_update_peak(struct vf_env *env)
+{
+	uint32_t now = env->explored_size + env->free_list_size + env->backedge_cnt;
+
+	if (env->counters->peak_states < now)
+		env->counters->peak_states = now;
+}
+
+static void link_first(struct vf_checkpoint **head, struct vf_checkpoint *cp)
+{
+	cp->next = *head;
+	cp->pprev = head;
+	if (cp->next)
+		cp->next->pprev = &cp->next;
+	*head = cp;
+}
+
+static void unlink_checkpoint(struct vf_checkpoint *cp)
+{
+	*cp->pprev = cp->next;
+	if (cp->next)
+		cp->next->pprev = cp->pprev;
+}
+
+/* An evicted checkpoint stays while paths below it, or backedges of its loop, refer to it. */
+static void free_if_unreferenced(struct vf_env *env, struct vf_checkpoint *cp)
+{
+	if (!cp->in_free_list || cp->state.branches || vf_scc_incomplete(env, &cp->state))
+		return;
+	if (vf_listening(env))
+		VF_EMIT(env, state_free, &cp->state);
+	unlink_checkpoint(cp);
+	vf_state_release(env, &cp->state);
+	vf_free(env->slabs, cp, sizeof(*cp));
+	env->free_list_size--;
+}
+
+static void evict(struct vf_env *env, struct vf_checkpoint *cp)
+{
+	if (vf_listening(env))
+		VF_EMIT(env, evict, &cp->state, cp->hit_cnt, cp->miss_cnt);
+	env->counters->evictions++;
+	cp->in_free_list = true;
+	unlink_checkpoint(cp);
+	link_first(&env->free_list, cp);
+	env->free_list_size++;
+	env->explored_size--;
+	free_if_unreferenced(env, cp);
+}
+
+void vf_checkpoints_drop(struct vf_env *env)
+{
+	for (uint32_t i = 0; i < env->insn_cnt; i++) {
+		while (env->buckets[i]) {
+			struct vf_checkpoint *cp = env->buckets[i];
+
+			unlink_checkpoint(cp);
+			vf_state_release(env, &cp->state);
+			vf_free(env->slabs, cp, sizeof(*cp));
+		}
+	}
+	while (env->free_list) {
+		struct vf_checkpoint *cp = env->free_list;
+
+		unlink_checkpoint(cp);
+		vf_state_release(env, &cp->state);
+		vf_free(env->slabs, cp, sizeof(*cp));
+	}
+}
+
+int vf_branch_done(struct vf_env *env, struct loupe_state *st)
+{
+	struct vf_checkpoint *cp = NULL;
+
+	while (st) {
+		struct vf_checkpoint *parent = (struct vf_checkpoint *)st->parent;
+		int err;
+
+		if (--st->branches)
+			break;
+		err = vf_scc_exit(env, st);
+		if (err)
+			return err;
+		if (cp)
+			free_if_unreferenced(env, cp);
+		cp = parent;
+		st = parent ? &parent->state : NULL;
+	}
+	return 0;
+}
+
+/* --- dead parts of finished checkpoints ----------------------------------------------------- */
+
+static bool same_callsites(const struct loupe_state *a, const struct loupe_state *b)
+{
+	if (a->curframe != b->curframe)
+		return false;
+	for (uint32_t i = 0; i <= a->curframe; i++) {
+		if (a->frame[i]->callsite != b->frame[i]->callsite)
+			return false;
+	}
+	return true;
+}
+
+static int clean_frame(struct vf_env *env, struct loupe_state *st, uint32_t frameno, uint32_t insn_idx)
+{
+	struct loupe_frame *frame = vf_frame_mut(env, st, frameno);
+	uint32_t live = env->aux[insn_idx].live_regs;
+
+	if (!frame)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < LOUPE_REG_FP; i++) {
+		if (!(live & (1u << i)))
+			vf_reg_not_init(env, &frame->regs[i]);
+	}
+	for (uint32_t i = 0; i < frame->slot_cnt; i++) {
+		struct loupe_slot *slots;
+
+		if (vf_livestack_alive(env, frameno, i))
+			continue;
+		slots = vf_slots_mut(env, st, frameno);
+		if (!slots)
+			return -ENOMEM;
+		vf_reg_not_init(env, &slots[i].spilled);
+		memset(slots[i].type, STACK_INVALID, sizeof(slots[i].type));
+	}
+	return 0;
+}
+
+static int clean_state(struct vf_env *env, struct loupe_state *st)
+{
+	int err = vf_livestack_query(env, st);
+
+	if (err)
+		return err;
+	st->cleaned = true;
+	for (uint32_t i = 0; i <= st->curframe; i++) {
+		int32_t at = i == st->curframe ? st->insn_idx : st->frame[i + 1]->callsite;
+
+		err = clean_frame(env, st, i, (uint32_t)at);
+		if (err)
+			return err;
+	}
+	if (vf_listening(env))
+		VF_EMIT(env, clean, st);
+	return 0;
+}
+
+/* What is dead at insn was settled when the last path below it ended. */
+static int clean_finished(struct vf_env *env, struct vf_checkpoint *cp, int32_t insn_idx)
+{
+	for (; cp; cp = cp->next) {
+		struct loupe_state *st = &cp->state;
+		int err;
+
+		if (st->cleaned || st->branches || st->insn_idx != insn_idx ||
+		    !same_callsites(st, env->cur) || vf_scc_incomplete(env, st))
+			continue;
+		err = clean_state(env, st);
+		if (err)
+			return err;
+	}
+	return 0;
+}
+
+/* --- comparing ------------------------------------------------------------------------------ */
+
+struct visit {
+	int32_t insn_idx;
+	bool force_new; /* a checkpoint is stored whatever happened lately */
+	bool add_new;	/* a checkpoint will be stored unless the path is pruned */
+};
+
+static void emit_compare(struct vf_env *env, const struct visit *visit, const struct vf_checkpoint *cp,
+			 enum loupe_compare_mode mode, enum loupe_compare_outcome outcome,
+			 const struct loupe_diff *diff)
+{
+	struct loupe_compare cmp = {
+		.old = &cp->state,
+		.cur = env->cur,
+		.insn_idx = visit->insn_idx,
+		.mode = mode,
+		.outcome = outcome,
+		.diff = *diff,
+		.hit_cnt = cp->hit_cnt,
+		.miss_cnt = cp->miss_cnt,
+	};
+
+	if (vf_listening(env))
+		VF_EMIT(env, compare, &cmp);
+}
+
+static bool maybe_looping(const struct loupe_state *old, const struct loupe_state *cur)
+{
+	const struct loupe_frame *fold, *fcur;
+
+	if (old->curframe != cur->curframe)
+		return false;
+	fold = old->frame[old->curframe];
+	fcur = cur->frame[cur->curframe];
+	for (uint32_t i = 0; i < LOUPE_MAX_REG; i++) {
+		if (memcmp(&fold->regs[i], &fcur->regs[i], offsetof(struct loupe_reg, frameno)))
+			return false;
+	}
+	return true;
+}
+
+/* An iterator that is in use was advanced between the two. */
+static bool iter_depths_differ(const struct loupe_state *old, const struct loupe_state *cur)
+{
+	for (uint32_t f = 0; f <= old->curframe; f++) {
+		const struct loupe_frame *fold = old->frame[f], *fcur = cur->frame[f];
+
+		for (uint32_t i = 0; i < fold->slot_cnt; i++) {
+			uint32_t a, b;
+
+			if (fold->stack->slot[i].type[0] != STACK_ITER)
+				continue;
+			a = fold->stack->slot[i].spilled.iter.state_depth;
+			b = fcur->stack->slot[i].spilled.iter.state_depth;
+			if ((a & 3) == 1 /* active */ && a >> 2 != b >> 2)
+				return true;
+		}
+	}
+	return false;
+}
+
+static bool is_may_goto(const struct vf_env *env, int32_t insn_idx)
+{
+	const struct loupe_insn *insn = &env->insns[insn_idx];
+
+	return insn->code == (BPF_JMP | BPF_JCOND) && insn->src_reg == BPF_MAY_GOTO;
+}
+
+enum found { MISS, HIT, HIT_LOOP };
+
+static int refuse_infinite_loop(struct vf_env *env, const struct visit *visit,
+				const struct vf_checkpoint *cp)
+{
+	static const struct loupe_diff none = { .reg = -1, .spi = -1 };
+
+	emit_compare(env, visit, cp, LOUPE_CMP_EXACT, LOUPE_CMP_INFINITE_LOOP, &none);
+	if (vf_listening(env))
+		VF_EMIT(env, infinite_loop, visit->insn_idx, env->cur, &cp->state);
+	return -EINVAL;
+}
+
+/*
+ * The checkpoint still has unfinished paths, the present one among them: that makes a loop. Loops
+ * through iterators, may_goto and callbacks end some day, and may converge; others are infinite
+ * when nothing at all has changed.
+ */
+static int compare_unfinished(struct vf_env *env, struct visit *visit, struct vf_checkpoint *cp,
+			      enum loupe_compare_mode *mode, struct loupe_diff *diff)
+{
+	struct loupe_state *old = &cp->state, *cur = env->cur;
+	const struct loupe_frame *frame = old->frame[old->curframe];
+
+	*mode = LOUPE_CMP_SKIPPED;
+	/* Another run of an asynchronous callback is no loop, but proves nothing either. */
+	if (frame->in_async_callback_fn &&
+	    frame->async_entry_cnt != vf_cur_frame(env)->async_entry_cnt)
+		goto miss;
+	if (is_may_goto(env, visit->insn_idx) && old->may_goto_depth != cur->may_goto_depth) {
+		*mode = LOUPE_CMP_RANGE_WITHIN;
+		if (vf_states_equal(env, old, cur, *mode, diff))
+			return HIT_LOOP;
+	}
+	if (env->aux[visit->insn_idx].calls_callback) {
+		*mode = LOUPE_CMP_RANGE_WITHIN;
+		if (vf_states_equal(env, old, cur, *mode, diff))
+			return HIT_LOOP;
+		goto miss;
+	}
+	if (maybe_looping(old, cur) && vf_states_equal(env, old, cur, LOUPE_CMP_EXACT, NULL) &&
+	    !iter_depths_differ(old, cur) && old->may_goto_depth == cur->may_goto_depth &&
+	    old->callback_unroll_depth == cur->callback_unroll_depth)
+		return refuse_infinite_loop(env, visit, cp);
+miss:
+	/* States of a loop's turns differ and seldom help: store fewer of them. */
+	if (!visit->force_new &&
+	    env->jmps_processed - env->prev_jmps_processed < LOOP_JMPS_BETWEEN &&
+	    env->counters->insn_processed - env->prev_insn_processed < LOOP_INSNS_BETWEEN)
+		visit->add_new = false;
+	return MISS;
+}
+
+static int compare_finished(struct vf_env *env, struct vf_checkpoint *cp,
+			    enum loupe_compare_mode *mode, struct loupe_diff *diff)
+{
+	bool loop = vf_scc_incomplete(env, &cp->state);
+
+	if (env->opts->no_pruning) {
+		*mode = LOUPE_CMP_SKIPPED;
+		return MISS;
+	}
+	*mode = loop ? LOUPE_CMP_RANGE_WITHIN : LOUPE_CMP_NOT_EXACT;
+	if (!vf_states_equal(env, &cp->state, env->cur, *mode, diff))
+		return MISS;
+	return loop ? HIT_LOOP : HIT;
+}
+
+static int note_hit(struct vf_env *env, const struct visit *visit, struct vf_checkpoint *cp,
+		    enum loupe_compare_mode mode, bool loop)
+{
+	static const struct loupe_diff none = { .reg = -1, .spi = -1 };
+	enum loupe_compare_outcome outcome = LOUPE_CMP_HIT;
+	int err = 0;
+
+	cp->hit_cnt++;
+	env->counters->compare_hits++;
+	if (loop)
+		outcome = cp->state.branches ? LOUPE_CMP_LOOP_CONVERGED : LOUPE_CMP_HIT_BACKEDGE;
+	if (outcome == LOUPE_CMP_LOOP_CONVERGED)
+		env->counters->loop_converged++;
+	emit_compare(env, visit, cp, mode, outcome, &none);
+
+	if (env->aux[env->insn_idx].jmp_point)
+		err = vf_hist_push(env, env->cur, 0, 0);
+	if (!err)
+		err = vf_propagate_precision(env, &cp->state, env->cur, NULL);
+	if (!err && loop)
+		err = vf_scc_add_backedge(env, &cp->state, visit->insn_idx);
+	return err;
+}
+
+static void note_miss(struct vf_env *env, const struct visit *visit, struct vf_checkpoint *cp,
+		      enum loupe_compare_mode mode, const struct loupe_diff *diff)
+{
+	uint64_t n = (uint64_t)env->opts->evict_n;
+
+	if (visit->add_new) {
+		cp->miss_cnt++;
+		env->counters->compare_misses++;
+	} else {
+		env->counters->compare_uncounted++;
+	}
+	emit_compare(env, visit, cp, mode,
+		     visit->add_new ? LOUPE_CMP_MISS : LOUPE_CMP_MISS_UNCOUNTED, diff);
+	if (env->opts->evict_n == LOUPE_EVICT_OFF)
+		return;
+	if (env->aux[visit->insn_idx].force_checkpoint && cp->state.branches > 0)
+		n = EVICT_N_UNFINISHED;
+	if (cp->miss_cnt > cp->hit_cnt * n + n)
+		evict(env, cp);
+}
+
+/* --- storing -------------------------------------------------------------------------------- */
+
+static int forget_precision(struct vf_env *env, struct loupe_state *st)
+{
+	const struct loupe_reg *reg;
+	struct vf_reg_iter it;
+
+	vf_reg_iter_init(&it, env, st);
+	while ((reg = vf_reg_iter_next(&it))) {
+		struct loupe_reg *mut;
+
+		if (reg->type != SCALAR_VALUE || !reg->precise)
+			continue;
+		mut = vf_reg_iter_mut(&it);
+		if (!mut)
+			return -ENOMEM;
+		mut->precise = false;
+	}
+	return 0;
+}
+
+static int store_checkpoint(struct vf_env *env, int32_t insn_idx)
+{
+	struct vf_checkpoint *cp = vf_zalloc(env->slabs, sizeof(*cp));
+	struct loupe_state *cur = env->cur;
+	int err;
+
+	if (!cp)
+		return -ENOMEM;
+	env->counters->total_states++;
+	env->explored_size++;
+	vf_update_peak(env);
+	env->prev_jmps_processed = env->jmps_processed;
+	env->prev_insn_processed = env->counters->insn_processed;
+
+	/* What was precise in the parent need not be here, unless a later insn asks for it. */
+	if (env->bpf_capable) {
+		err = forget_precision(env, cur);
+		if (err)
+			return err;
+	}
+	err = vf_state_copy(env, &cp->state, cur);
+	if (err)
+		return err;
+	cp->state.insn_idx = insn_idx;
+	cp->state.serial = ++env->next_serial;
+	err = vf_scc_enter(env, &cp->state);
+	if (err)
+		return err;
+	cur->parent = &cp->state;
+	cur->first_insn_idx = (uint32_t)insn_idx;
+	cur->dfs_depth = cp->state.dfs_depth + 1;
+	cur->hist_cnt = 0;
+	link_first(vf_bucket(env, insn_idx), cp);
+	if (vf_listening(env))
+		VF_EMIT(env, checkpoint, &cp->state, insn_idx);
+	return 0;
+}
+
+int vf_state_visited(struct vf_env *env, int32_t insn_idx)
+{
+	struct vf_checkpoint *cp, *next, *head = *vf_bucket(env, insn_idx);
+	struct visit visit = { .insn_idx = insn_idx };
+	uint32_t states_cnt = 0;
+	int err;
+
+	visit.force_new = env->test_state_freq || env->aux[insn_idx].force_checkpoint ||
+			  env->cur->hist_cnt > MAX_HIST;
+	visit.add_new = visit.force_new ||
+			(env->jmps_processed - env->prev_jmps_processed >= MIN_JMPS_BETWEEN &&
+			 env->counters->insn_processed - env->prev_insn_processed >=
+				 MIN_INSNS_BETWEEN);
+
+	err = clean_finished(env, head, insn_idx);
+	if (err)
+		return err;
+	for (cp = head; cp; cp = next) {
+		struct loupe_diff diff = { .reg = -1, .spi = -1 };
+		struct loupe_diff *want = vf_listening(env) ? &diff : NULL;
+		enum loupe_compare_mode mode;
+		int found;
+
+		next = cp->next;
+		states_cnt++;
+		if (cp->state.insn_idx != insn_idx)
+			continue;
+		found = cp->state.branches ? compare_unfinished(env, &visit, cp, &mode, want)
+					   : compare_finished(env, cp, &mode, want);
+		if (found < 0)
+			return found;
+		if (found != MISS) {
+			err = note_hit(env, &visit, cp, mode, found == HIT_LOOP);
+			return err ? err : 1;
+		}
+		note_miss(env, &visit, cp, mode, &diff);
+	}
+	if (env->counters->max_states_per_insn < states_cnt)
+		env->counters->max_states_per_insn = states_cnt;
+	if (!env->bpf_capable && states_cnt > VF_MAX_STATES_UNPRIV)
+		return 0;
+	if (!visit.add_new)
+		return 0;
+	return store_checkpoint(env, insn_idx);
+}
