@@ -208,6 +208,8 @@ enum {
 	LOUPE_HIST_SPI_SHIFT = 3,	     /* slot of the stack access, 6 bits */
 	LOUPE_HIST_SPI_MASK = 0x3f,
 	LOUPE_HIST_STACK_ACCESS = 1 << 9,
+	LOUPE_HIST_DST_REG_STACK = 1 << 10, /* comparison: dst is a pointer to the stack */
+	LOUPE_HIST_SRC_REG_STACK = 1 << 11, /* comparison: src is a pointer to the stack */
 };
 
 /* A whole verifier state: the current one, a pending branch, or a stored checkpoint. */

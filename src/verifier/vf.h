@@ -528,6 +528,7 @@ int vf_state_visited(struct vf_env *env, int32_t insn_idx);
 /* A path below st has ended. */
 int vf_branch_done(struct vf_env *env, struct loupe_state *st);
 struct vf_checkpoint **vf_bucket(struct vf_env *env, int32_t insn_idx);
+void vf_checkpoints_drop(struct vf_env *env); /* at the end of a function's exploration */
 /* diff: NULL when nobody asks for the first difference. */
 bool vf_states_equal(struct vf_env *env, const struct loupe_state *old,
 		     const struct loupe_state *cur, enum loupe_compare_mode mode,
@@ -536,9 +537,12 @@ bool vf_states_equal(struct vf_env *env, const struct loupe_state *old,
 int vf_mark_chain_precision(struct vf_env *env, uint32_t regno);
 /* Runs the walk for what env->bt holds, from start on; *changed: a checkpoint got a new mark. */
 int vf_backtrack_run(struct vf_env *env, struct loupe_state *start, bool *changed);
+/* Gives up on walking: every scalar of every checkpoint before st is precise. */
+int vf_force_all_precise(struct vf_env *env, struct loupe_state *st);
 int vf_propagate_precision(struct vf_env *env, const struct loupe_state *old,
 			   struct loupe_state *cur, bool *changed);
 int vf_sccs_init(struct vf_env *env);
+void vf_sccs_drop(struct vf_env *env); /* at the end of a function's exploration */
 int vf_scc_enter(struct vf_env *env, struct loupe_state *st);
 int vf_scc_exit(struct vf_env *env, struct loupe_state *st);
 int vf_scc_add_backedge(struct vf_env *env, struct loupe_state *checkpoint, int32_t insn_idx);
