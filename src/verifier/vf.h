@@ -17,6 +17,7 @@
 
 #include <errno.h>
 #include <limits.h>
+#include <stdio.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -169,7 +170,8 @@ struct vf_env {
 	uint32_t insn_cnt;
 	struct vf_aux *aux; /* per insn */
 
-	const struct btf *btf;	    /* image's, NULL if none */
+	struct btf *program_btf;    /* image's, NULL if none */
+	const struct btf *btf;	    /* the same, for reading */
 	const struct btf *kernel_btf; /* NULL when not available */
 
 	struct vf_map maps[2 * VF_MAX_MAPS];
