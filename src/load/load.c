@@ -1,0 +1,374 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Dispatch by content: what is this file, and who makes images of it? */
+#include "bpfloupe/load.h"
+
+#include "load/child.h"
+#include "load/embedded.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { DEFAULT_TIMEOUT_MS = 20000 };
+
+struct file {
+	const char *path;
+	uint8_t *data;
+	size_t len;
+};
+
+struct job {
+	struct loupe_load_opts opts;
+	struct file file;
+	char helper[4096];
+	int64_t deadline;
+};
+
+/* Makes room for another read, with a byte to spare so that the end of the file is seen. */
+static int grow(struct file *file, size_t *cap, size_t hint)
+{
+	size_t wanted = *cap ? *cap * 2 : hint + 1;
+	uint8_t *grown;
+
+	if (file->len < *cap)
+		return 0;
+	if (*cap > WIRE_MAX_OBJECT)
+		return -EFBIG;
+	grown = realloc(file->data, wanted);
+	if (!grown)
+		return -ENOMEM;
+	file->data = grown;
+	*cap = wanted;
+	return 0;
+}
+
+/* A pipe's writer may keep us waiting, but not past the deadline. */
+static int wait_readable(int fd, int64_t deadline)
+{
+	struct pollfd pfd = { .fd = fd, .events = POLLIN };
+	int64_t left = deadline - child_now_ms();
+
+	if (left <= 0)
+		return -ETIMEDOUT;
+	poll(&pfd, 1, left > 60000 ? 60000 : (int)left);
+	return 0;
+}
+
+static int read_all(struct file *file, int fd, int64_t deadline)
+{
+	size_t cap = 0, hint = 65536;
+	struct stat st;
+	ssize_t n = 1;
+
+	if (!fstat(fd, &st) && S_ISREG(st.st_mode) && st.st_size <= WIRE_MAX_OBJECT)
+		hint = (size_t)st.st_size;
+	while (n) {
+		int ret = grow(file, &cap, hint);
+
+		if (ret)
+			return ret;
+		n = read(fd, file->data + file->len, cap - file->len);
+		if (n > 0)
+			file->len += (size_t)n;
+		else if (n < 0 && errno == EAGAIN)
+			ret = wait_readable(fd, deadline);
+		else if (n < 0 && errno != EINTR)
+			ret = -errno;
+		if (ret)
+			return ret;
+	}
+	return 0;
+}
+
+static int read_file(struct file *file, int64_t deadline, struct loupe_error *err)
+{
+	int fd = open(file->path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK), ret;
+
+	if (fd < 0)
+		return loupe_error_set(err, -errno, "cannot open: %s", strerror(errno));
+	ret = read_all(file, fd, deadline);
+	close(fd);
+	if (ret == -EFBIG)
+		return loupe_error_set(err, ret, "larger than %d MiB", WIRE_MAX_OBJECT >> 20);
+	return ret ? loupe_error_set(err, ret, "cannot read: %s", strerror(-ret)) : 0;
+}
+
+static bool is_executable(const char *path)
+{
+	struct stat st;
+
+	return !stat(path, &st) && S_ISREG(st.st_mode) && !access(path, X_OK);
+}
+
+int loupe_load_helper(const struct loupe_load_opts *opts, char *buf, size_t size)
+{
+	/* From the running program's folder: a program or a test of the build tree, then an
+	 * installation. */
+	static const char *const beside[] = {
+		"../src/load/bpfloupe-load",
+		"../../src/load/bpfloupe-load",
+		"../libexec/bpfloupe-load",
+	};
+	const char *env = getenv("BPFLOUPE_LOAD_HELPER");
+	char exe[2048], *slash;
+	ssize_t n;
+
+	if (opts && opts->helper)
+		env = opts->helper;
+	if (env && *env) {
+		snprintf(buf, size, "%s", env);
+		return is_executable(buf) ? 0 : -ENOENT;
+	}
+	n = readlink("/proc/self/exe", exe, sizeof(exe) - 1);
+	exe[n < 0 ? 0 : n] = '\0';
+	slash = strrchr(exe, '/');
+	if (slash) {
+		slash[1] = '\0';
+		for (size_t i = 0; i < sizeof(beside) / sizeof(*beside); i++) {
+			snprintf(buf, size, "%s%s", exe, beside[i]);
+			if (is_executable(buf))
+				return 0;
+		}
+	}
+	snprintf(buf, size, "%s", LOUPE_LOAD_HELPER);
+	return is_executable(buf) ? 0 : -ENOENT;
+}
+
+/* What a user chose must be there: libbpf would take its absence for a kernel without it. */
+static int check_choice(const char *path, const char *what, struct loupe_error *err)
+{
+	int fd;
+
+	if (!path || strcmp(path, "none") == 0)
+		return 0;
+	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	if (fd < 0)
+		return loupe_error_set(err, -errno, "cannot open the %s %s: %s", what, path,
+				       strerror(errno));
+	close(fd);
+	return 0;
+}
+
+static int check_choices(const struct loupe_load_opts *opts, struct loupe_error *err)
+{
+	int ret = check_choice(opts->kernel_btf, "kernel BTF", err);
+
+	if (!ret)
+		ret = check_choice(opts->kconfig, "kernel configuration", err);
+	if (!ret)
+		ret = check_choice(opts->kallsyms, "kernel symbols", err);
+	return ret;
+}
+
+/* Gives the entries from first on their file and object, and their images the same and the names.
+ */
+static int name_entries(const char *path, const char *object, struct loupe_program_list *list,
+			uint32_t first)
+{
+	bool failed = false;
+
+	for (uint32_t i = first; i < list->cnt; i++) {
+		struct loupe_program *prog = &list->progs[i];
+		struct loupe_image *image = prog->image;
+
+		if (object)
+			failed |= !(prog->object = strdup(object));
+		if (!image)
+			continue;
+		failed |= !(image->file = strdup(path));
+		failed |= !(image->name = strdup(prog->name));
+		if (object)
+			failed |= !(image->object = strdup(object));
+		if (prog->section)
+			failed |= !(image->section = strdup(prog->section));
+	}
+	return failed ? -ENOMEM : 0;
+}
+
+/* libbpf takes a file's name up to the first dot, and makes the names of .data and .rodata maps of
+ * it. */
+static char *object_name(const char *path)
+{
+	const char *slash = strrchr(path, '/'), *base = slash ? slash + 1 : path;
+
+	return strndup(base, strcspn(base, "."));
+}
+
+static int find_helper(struct job *job, struct loupe_error *err)
+{
+	if (!loupe_load_helper(&job->opts, job->helper, sizeof(job->helper)))
+		return 0;
+	return loupe_error_set(
+		err, -ENOEXEC,
+		"the loader program %s is missing; BPFLOUPE_LOAD_HELPER can name another",
+		job->helper);
+}
+
+static int load_object(struct job *job, const uint8_t *data, size_t len, const char *name,
+		       const char *embedded, struct loupe_program_list *out,
+		       struct loupe_error *err)
+{
+	const struct loupe_load_opts *opts = &job->opts;
+	uint32_t first = out->cnt;
+	struct wire_request request = {
+		.object_name = (char *)name,
+		.prog_name = (char *)opts->prog_name,
+		.kernel_btf = (char *)opts->kernel_btf,
+		.kconfig = (char *)opts->kconfig,
+		.kallsyms = (char *)opts->kallsyms,
+		.kernel_version = opts->kernel_version,
+		.cpus = opts->cpus,
+		.prog_type = opts->prog_type,
+		.timeout_ms = opts->timeout_ms,
+		.maps_as_is = opts->maps_as_is,
+		.list_only = opts->list_only,
+		.object = data,
+		.object_len = (uint32_t)len,
+	};
+	int ret;
+
+	if (len > WIRE_MAX_OBJECT)
+		return loupe_error_set(err, -EFBIG, "larger than %d MiB", WIRE_MAX_OBJECT >> 20);
+	ret = child_load(job->helper, &request, job->deadline, out, err);
+	if (ret)
+		return ret;
+	ret = name_entries(job->file.path, embedded, out, first);
+	return ret ? loupe_error_set(err, ret, "out of memory") : 0;
+}
+
+/* An embedded object that is refused as a whole is an entry with that reason: the others may load.
+ */
+static int add_refused(const char *object, const struct loupe_error *why,
+		       struct loupe_program_list *list)
+{
+	struct loupe_program prog = {
+		.name = strdup(object),
+		.object = strdup(object),
+		.reason = strdup(why->message),
+	};
+
+	if (!prog.name || !prog.object || !prog.reason || child_reserve(list)) {
+		free(prog.name);
+		free(prog.object);
+		free(prog.reason);
+		return -ENOMEM;
+	}
+	list->progs[list->cnt++] = prog;
+	return 0;
+}
+
+static int load_embedded(struct job *job, struct loupe_program_list *out, struct loupe_error *err)
+{
+	struct embedded_object *objects = calloc(EMBEDDED_MAX, sizeof(*objects));
+	struct loupe_error last = { .offset = -1 };
+	size_t cnt, refused = 0;
+	int ret;
+
+	if (!objects)
+		return loupe_error_set(err, -ENOMEM, "out of memory");
+	cnt = embedded_find(job->file.data, job->file.len, objects, EMBEDDED_MAX);
+	ret = cnt ? find_helper(job, err)
+		  : loupe_error_set(err, -EINVAL,
+				    "neither a BPF object nor an executable with one inside it");
+	for (size_t i = 0; i < cnt && !ret; i++) {
+		const struct embedded_object *object = &objects[i];
+		struct loupe_error why = { .offset = -1 };
+
+		ret = load_object(job, job->file.data + object->offset, object->len, object->name,
+				  object->name, out, &why);
+		if (ret == -ENOENT || ret == -EINVAL || ret == -ETIMEDOUT) {
+			/* No program of the name asked for in this one: the next may have it. */
+			if (!(ret == -ENOENT && job->opts.prog_name))
+				ret = add_refused(object->name, &why, out);
+			else
+				ret = 0;
+			refused++;
+			last = why;
+		} else if (ret && err) {
+			*err = why;
+		}
+	}
+	if (!ret && refused && refused == cnt) {
+		ret = job->opts.prog_name && !out->cnt ? -ENOENT : -EINVAL;
+		if (cnt == 1)
+			loupe_error_set(err, ret, "%s", last.message);
+		else
+			loupe_error_set(err, ret, "none of the %zu BPF objects inside it loads: %s",
+					cnt, last.message);
+	}
+	free(objects);
+	return ret;
+}
+
+static bool is_text(const struct file *file)
+{
+	return !memchr(file->data, '\0', file->len);
+}
+
+static int dispatch(struct job *job, struct loupe_program_list *out, struct loupe_error *err)
+{
+	const struct file *file = &job->file;
+	char *name;
+	int ret;
+
+	if (!file->len)
+		return loupe_error_set(err, -EINVAL, "the file is empty");
+	switch (elf_kind(file->data, file->len)) {
+	case ELF_BPF:
+		ret = find_helper(job, err);
+		if (ret)
+			return ret;
+		name = object_name(file->path);
+		ret = name ? load_object(job, file->data, file->len, name, NULL, out, err)
+			   : loupe_error_set(err, -ENOMEM, "out of memory");
+		free(name);
+		return ret;
+	case ELF_OTHER:
+		return load_embedded(job, out, err);
+	case ELF_NOT:
+		break;
+	}
+	if (is_text(file))
+		return loupe_error_set(err, -EINVAL, "a text file, but not BPF assembler");
+	return loupe_error_set(
+		err, -EINVAL,
+		"neither a BPF object, an executable with one inside it, nor BPF assembler text");
+}
+
+int loupe_load_file(const char *path, const struct loupe_load_opts *opts,
+		    struct loupe_program_list *out, struct loupe_error *err)
+{
+	struct job *job = calloc(1, sizeof(*job));
+	int ret;
+
+	*out = (struct loupe_program_list){ 0 };
+	if (!job)
+		return loupe_error_set(err, -ENOMEM, "out of memory");
+	/* A caller built against an older header has a shorter struct. */
+	if (opts)
+		memcpy(&job->opts, opts, opts->size < sizeof(*opts) ? opts->size : sizeof(*opts));
+	if (!job->opts.timeout_ms)
+		job->opts.timeout_ms = DEFAULT_TIMEOUT_MS;
+	job->deadline = child_now_ms() + job->opts.timeout_ms;
+	job->file.path = path;
+	ret = read_file(&job->file, job->deadline, err);
+	if (!ret)
+		ret = check_choices(&job->opts, err);
+	if (!ret)
+		ret = dispatch(job, out, err);
+	if (!ret && !out->cnt)
+		ret = loupe_error_set(err, -ENOENT, "the file holds no BPF program");
+	if (ret) {
+		loupe_program_list_finish(out);
+		if (err && !err->file[0])
+			snprintf(err->file, sizeof(err->file), "%s", path);
+	}
+	free(job->file.data);
+	free(job);
+	return ret;
+}
