@@ -45,7 +45,7 @@ enum {
 	VF_TMP_MSG = 1024,	      /* the kernel's buffer of one message, NUL included */
 };
 
-/* A map as the verifier sees it: those of the image, then the inner templates of maps in maps. */
+/* A map as the verifier sees it. */
 struct vf_map {
 	const struct loupe_map *def;
 	int32_t inner;		/* index of the template's entry in env->maps, -1 */
@@ -54,6 +54,7 @@ struct vf_map {
 	int32_t timer_off;
 	int32_t wq_off;
 	bool kernel_fields;	/* value has fields that need kernel types (kptr, list, rbtree …) */
+	bool has_graph_root;	/* a list head or tree root among them */
 	bool is_inner_template;	/* an inner_map_meta, not a map of its own */
 	bool used;		/* a program insn names it */
 };
@@ -91,7 +92,6 @@ struct vf_subprog {
 	struct vf_arg args[5];
 	uint32_t func_type_id; /* BTF_KIND_FUNC, 0 without func info */
 	const char *name;      /* "" without func info */
-	uint32_t exit_idx;     /* its last exit insn, 0 if it has none */
 	uint8_t priv_stack_mode; /* enum vf_priv_stack */
 };
 
@@ -174,7 +174,8 @@ struct vf_env {
 	const struct btf *btf;	    /* the same, for reading */
 	const struct btf *kernel_btf; /* NULL when not available */
 
-	struct vf_map maps[2 * VF_MAX_MAPS];
+	/* the image's, then for image map i at image->map_cnt + i its inner template (def NULL: none) */
+	struct vf_map *maps;
 	uint32_t map_cnt;
 
 	struct vf_subprog subprogs[VF_MAX_SUBPROGS + 2]; /* one past the last: the program's end */
