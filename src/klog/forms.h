@@ -48,8 +48,8 @@ struct field {
 #define SLOTS(v)  ((struct field){ .conversion = 'k', .slots = (v) })
 #define CHAIN(v)  ((struct field){ .conversion = 'c', .chain = (v) })
 #define LOOP(v)	  ((struct field){ .conversion = 'l', .chain = (v) })
-#define FRAME(s, f, r, k)                                                                          \
-	((struct field){ .conversion = 'f',                                                        \
+#define FRAME(s, f, r, k)                   \
+	((struct field){ .conversion = 'f', \
 			 .frame = { .state = (s), .frameno = (f), .regs = (r), .slots = (k) } })
 /* All of a frame. */
 #define WHOLE(s, f) FRAME(s, f, ALL_REGS, ALL_SLOTS)

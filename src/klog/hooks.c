@@ -356,14 +356,14 @@ static void on_end(void *ctx, const struct loupe_verify_result *result)
 }
 
 /* Heard at every level but 0. */
-#define ANY_HOOKS                                                                                  \
-	.begin = on_begin, .phase = on_phase, .message = on_message,                               \
-	.source_line = on_source_line, .func_begin = on_func_begin, .func_end = on_func_end,       \
+#define ANY_HOOKS                                                                            \
+	.begin = on_begin, .phase = on_phase, .message = on_message,                         \
+	.source_line = on_source_line, .func_begin = on_func_begin, .func_end = on_func_end, \
 	.infinite_loop = on_infinite_loop, .end = on_end
 /* Heard where finished paths are taken back. */
 #define TAKE_BACK_HOOKS .branch_push = on_branch_push, .branch_pop = on_branch_pop
-#define PATHS_HOOKS                                                                                \
-	.insn_state = on_insn_state, .step = on_step, .pruned = on_pruned,                         \
+#define PATHS_HOOKS                                                        \
+	.insn_state = on_insn_state, .step = on_step, .pruned = on_pruned, \
 	.call_enter = on_call_enter, .call_return = on_call_return
 
 static const struct loupe_hooks hooks_none = { 0 };

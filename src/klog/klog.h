@@ -28,8 +28,8 @@ struct loupe_log {
 
 	enum loupe_phase phase;
 	const struct loupe_line_info *prev_line; /* source line printed last, NULL if none */
-	uint64_t insn_end;    /* position after the last step's line */
-	uint64_t insn_length; /* bytes of that line */
+	uint64_t insn_end;			 /* position after the last step's line */
+	uint64_t insn_length;			 /* bytes of that line */
 };
 
 /* Present end of the log. */

@@ -34,8 +34,8 @@ static const struct {
 	uint32_t flag;
 	const char *prefix;
 } type_prefixes[] = {
-	{ MEM_RDONLY, "rdonly_" }, { MEM_RINGBUF, "ringbuf_" },	    { MEM_USER, "user_" },
-	{ MEM_PERCPU, "percpu_" }, { MEM_RCU, "rcu_" },		    { PTR_UNTRUSTED, "untrusted_" },
+	{ MEM_RDONLY, "rdonly_" },   { MEM_RINGBUF, "ringbuf_" }, { MEM_USER, "user_" },
+	{ MEM_PERCPU, "percpu_" },   { MEM_RCU, "rcu_" },	  { PTR_UNTRUSTED, "untrusted_" },
 	{ PTR_TRUSTED, "trusted_" },
 };
 

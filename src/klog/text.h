@@ -10,8 +10,8 @@
 
 struct text {
 	char *buf;
-	size_t cap;  /* bytes of buf, the NUL included */
-	size_t len;  /* of the whole text; may exceed cap in a caller's buffer */
+	size_t cap; /* bytes of buf, the NUL included */
+	size_t len; /* of the whole text; may exceed cap in a caller's buffer */
 	bool grows;
 	bool failed; /* memory ran out: text is missing */
 };

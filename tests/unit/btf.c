@@ -34,8 +34,9 @@ static void words(struct maker *m, uint32_t cnt, const uint32_t *w)
 	m->words += cnt;
 }
 
-#define PUT(m, ...)                                                                                \
-	words(m, sizeof((uint32_t[]){ __VA_ARGS__ }) / sizeof(uint32_t), (uint32_t[]){ __VA_ARGS__ })
+#define PUT(m, ...)                                                      \
+	words(m, sizeof((uint32_t[]){ __VA_ARGS__ }) / sizeof(uint32_t), \
+	      (uint32_t[]){ __VA_ARGS__ })
 
 /* The finished BTF; *size bytes, freed by the caller. */
 static void *make(struct maker *m, size_t *size)
@@ -62,19 +63,19 @@ static void *make(struct maker *m, size_t *size)
 /* int, struct value { int a; int b[3]; }, typedef, func, a cycle of typedefs. */
 static void fill(struct maker *m)
 {
-	PUT(m, str(m, "int"), INFO(BTF_KIND_INT, 0), 4, BTF_INT_SIGNED << 24 | 32);	 /* 1 */
-	PUT(m, 0, INFO(BTF_KIND_ARRAY, 0), 0, 1, 1, 3);					 /* 2 */
-	PUT(m, str(m, "value"), INFO(BTF_KIND_STRUCT, 2), 16, str(m, "a"), 1, 0,
-	    str(m, "b"), 2, 32);							 /* 3 */
-	PUT(m, str(m, "value_t"), INFO(BTF_KIND_TYPEDEF, 0), 3);			 /* 4 */
-	PUT(m, 0, INFO(BTF_KIND_CONST, 0), 4);						 /* 5 */
-	PUT(m, 0, INFO(BTF_KIND_PTR, 0), 5);						 /* 6 */
-	PUT(m, 0, INFO(BTF_KIND_FUNC_PROTO, 1), 1, str(m, "v"), 6);			 /* 7 */
-	PUT(m, str(m, "get"), INFO(BTF_KIND_FUNC, BTF_FUNC_GLOBAL), 7);			 /* 8 */
-	PUT(m, str(m, "loop1"), INFO(BTF_KIND_TYPEDEF, 0), 10);				 /* 9 */
-	PUT(m, str(m, "loop2"), INFO(BTF_KIND_TYPEDEF, 0), 9);				 /* 10 */
-	PUT(m, str(m, "tag"), INFO(BTF_KIND_DECL_TAG, 0), 8, 0);			 /* 11 */
-	PUT(m, 0, INFO(BTF_KIND_ARRAY, 0), 0, 2, 1, 0x40000000);			 /* 12 */
+	PUT(m, str(m, "int"), INFO(BTF_KIND_INT, 0), 4, BTF_INT_SIGNED << 24 | 32); /* 1 */
+	PUT(m, 0, INFO(BTF_KIND_ARRAY, 0), 0, 1, 1, 3);				    /* 2 */
+	PUT(m, str(m, "value"), INFO(BTF_KIND_STRUCT, 2), 16, str(m, "a"), 1, 0, str(m, "b"), 2,
+	    32);									    /* 3 */
+	PUT(m, str(m, "value_t"), INFO(BTF_KIND_TYPEDEF, 0), 3);			    /* 4 */
+	PUT(m, 0, INFO(BTF_KIND_CONST, 0), 4);						    /* 5 */
+	PUT(m, 0, INFO(BTF_KIND_PTR, 0), 5);						    /* 6 */
+	PUT(m, 0, INFO(BTF_KIND_FUNC_PROTO, 1), 1, str(m, "v"), 6);			    /* 7 */
+	PUT(m, str(m, "get"), INFO(BTF_KIND_FUNC, BTF_FUNC_GLOBAL), 7);			    /* 8 */
+	PUT(m, str(m, "loop1"), INFO(BTF_KIND_TYPEDEF, 0), 10);				    /* 9 */
+	PUT(m, str(m, "loop2"), INFO(BTF_KIND_TYPEDEF, 0), 9);				    /* 10 */
+	PUT(m, str(m, "tag"), INFO(BTF_KIND_DECL_TAG, 0), 8, 0);			    /* 11 */
+	PUT(m, 0, INFO(BTF_KIND_ARRAY, 0), 0, 2, 1, 0x40000000);			    /* 12 */
 	PUT(m, 0, INFO(BTF_KIND_STRUCT, 1) | 1u << 31, 4, str(m, "bits"), 1, 3u << 24 | 5); /* 13 */
 }
 
