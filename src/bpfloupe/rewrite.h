@@ -42,8 +42,8 @@ union loupe_rewrite_insn {
 
 /* What an edit does to the instructions that it names. */
 enum loupe_edit_kind {
-	LOUPE_EDIT_REMOVED, /* taken out; who jumped here now reaches the instruction that followed
-			     */
+	/* Taken out; who jumped here now reaches the instruction that followed, or into. */
+	LOUPE_EDIT_REMOVED,
 	LOUPE_EDIT_RETARGETED, /* one edge of a jump leads elsewhere */
 	LOUPE_EDIT_MOVED,      /* same instruction, another place in the order */
 	LOUPE_EDIT_REPLACED,   /* same place, other instruction */
@@ -83,7 +83,8 @@ struct loupe_edit {
 	uint32_t cnt;	/* how many, consecutive in the order at that moment; more than 1 only for
 			   removed and moved */
 	uint32_t where; /* inserted, moved: they now stand before this id, LOUPE_NONE: at the end */
-	uint32_t into;	/* removed: the instruction that now does their work, else LOUPE_NONE */
+	uint32_t into;	/* removed (cnt 1): another one that does the same and gets its jumps, else
+			   LOUPE_NONE */
 	enum loupe_way way;	       /* retargeted: which way out */
 	uint32_t jt;		       /* retargeted: new target; replaced, inserted: see below */
 	uint32_t jf;		       /* replaced, inserted: target when false (classic only) */

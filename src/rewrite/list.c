@@ -201,6 +201,11 @@ static int apply_removed(struct rewrite_list *list, const struct loupe_edit *edi
 	if (last == LOUPE_NONE)
 		return -EINVAL;
 	after = list->nodes[last].next;
+	if (edit->into != LOUPE_NONE) {
+		if (!present(list, edit->into) || edit->into == edit->id || edit->cnt > 1)
+			return -EINVAL;
+		after = edit->into;
+	}
 	unlink_run(list, edit->id, last);
 	for (uint32_t id = edit->id;; id = list->nodes[id].next) {
 		list->nodes[id].removed = true;

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Unreachable code: jumps go forward only, so one walk in order finds it. */
+#include "filter/opt.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+static const struct loupe_reason led_away = { "led-away",
+					      "no way leads here since %i (%e) leads to %i" };
+static const struct loupe_reason now_return = { "now-return",
+						"no way leads here since %i is a return" };
+static const struct loupe_reason never = { "never-reached",
+					   "no jump leads here, and %i before it does not go on" };
+
+static int remove_run(struct filter_opt *opt, uint32_t first, uint32_t cnt)
+{
+	uint32_t id = first;
+
+	for (uint32_t i = 0; i < cnt; i++, id = filter_node(opt, id)->next) {
+		struct filter_lost lost = opt->lost[id];
+
+		if (lost.from == LOUPE_NONE)
+			continue;
+		if (lost.to == LOUPE_NONE)
+			return filter_remove(opt, first, cnt, &now_return, FILTER_ARGS(lost.from));
+		return filter_remove(opt, first, cnt, &led_away,
+				     FILTER_ARGS(lost.from, lost.way, lost.to));
+	}
+	return filter_remove(opt, first, cnt, &never, FILTER_ARGS(filter_node(opt, first)->prev));
+}
+
+int filter_pass_unreachable(struct filter_opt *opt)
+{
+	bool *reached = calloc(opt->list->id_cnt, sizeof(*reached));
+	uint32_t run = LOUPE_NONE, cnt = 0, next;
+	int edits = 0, err = 0;
+
+	if (!reached)
+		return -ENOMEM;
+	reached[opt->list->first] = true;
+	for (uint32_t id = opt->list->first; !err && id != LOUPE_NONE; id = next) {
+		enum loupe_way way[2];
+		uint32_t to[2];
+
+		next = filter_node(opt, id)->next;
+		if (!reached[id]) {
+			if (!cnt++)
+				run = id;
+		} else {
+			for (unsigned int i = filter_ways(opt, id, to, way); i--;)
+				reached[to[i]] = true;
+		}
+		if (cnt && (reached[id] || next == LOUPE_NONE)) {
+			if (filter_scratch_ok(opt, LOUPE_NONE, run, cnt)) {
+				err = remove_run(opt, run, cnt);
+				edits++;
+			}
+			cnt = 0;
+		}
+	}
+	free(reached);
+	return err ? err : edits;
+}
