@@ -78,6 +78,8 @@ struct loupe_image {
 	uint32_t attach_btf_id;
 	int32_t attach_btf_fd;	/* 0: vmlinux; else a number of the loader's for module or target program */
 	char *attach_target;	/* what the section names as attach target ("tcp_connect"), NULL if nothing */
+	bool own_types;		/* no kernel BTF was there, so fields of kernel structs lie where the object's own
+				   types have them: relocations would give other instructions on a real kernel */
 	bool attach_unset;	/* the load needs an attach target and has none: the section names none, it is not
 				   in the kernel BTF, or it is a program that only the tool's user chooses.
 				   attach_btf_id is 0 then, and a verdict would be about no load at all */
@@ -108,7 +110,8 @@ struct loupe_program {
 	char *section;		   /* NULL if none */
 	char *object;		   /* embedded object's name, or NULL */
 	struct loupe_image *image; /* NULL if it did not load */
-	char *reason;		   /* loader's words, one line, when image is NULL or its attach target is unset */
+	char *reason;		   /* loader's words, one line, when image is NULL, its attach target is unset, or it had
+				      to make do with its own types */
 };
 
 struct loupe_program_list {

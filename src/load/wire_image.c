@@ -90,6 +90,7 @@ static void put_image(struct wire_buf *buf, const struct loupe_image *image)
 	wire_put_u32(buf, (uint32_t)image->attach_btf_fd);
 	wire_put_str(buf, image->attach_target);
 	wire_put_u32(buf, image->attach_unset);
+	wire_put_u32(buf, image->own_types);
 	wire_put_u32(buf, image->prog_flags);
 	wire_put_u32(buf, image->kern_version);
 	wire_put_u32(buf, image->prog_ifindex);
@@ -118,6 +119,7 @@ static void get_image(struct wire_reader *reader, struct loupe_image *image)
 	image->attach_btf_fd = (int32_t)wire_get_u32(reader);
 	image->attach_target = wire_get_str(reader);
 	image->attach_unset = wire_get_u32(reader) != 0;
+	image->own_types = wire_get_u32(reader) != 0;
 	image->prog_flags = wire_get_u32(reader);
 	image->kern_version = wire_get_u32(reader);
 	image->prog_ifindex = wire_get_u32(reader);

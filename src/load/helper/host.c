@@ -41,6 +41,8 @@ static struct {
 	char *used[SRC_CNT];	     /* path last opened */
 	uint32_t version;	     /* 0: the host's */
 	uint32_t cpus;		     /* 0: the host's */
+	char types[32];		     /* file that stands for the kernel's BTF, "" if none */
+	int types_fd;
 } host;
 
 static void *next_symbol(const char *name)
@@ -73,6 +75,9 @@ static const char *answer(const char *path)
 	const struct place *place = find_place(path);
 	const char *choice = place ? host.choice[place->source] : NULL;
 
+	if (place && place->source == SRC_BTF && host.types[0])
+		choice = host.types;
+
 	if (!choice)
 		return path;
 	if (place->asked && strcmp(choice, "none") != 0)
@@ -86,7 +91,7 @@ static void note(const char *path, const char *opened)
 	const struct place *place = find_place(path);
 	int saved = errno;
 
-	if (place) {
+	if (place && opened != host.types) {
 		free(host.used[place->source]);
 		host.used[place->source] = strdup(opened);
 	}
@@ -276,6 +281,24 @@ void host_setup(const struct wire_request *request)
 		host.version = version_of_kconfig(request->kconfig);
 	if (host.version)
 		host.choice[SRC_VERSION] = "none";
+}
+
+int host_show_types(const void *btf, uint32_t size)
+{
+	if (host.types[0])
+		close(host.types_fd);
+	host.types[0] = '\0';
+	if (!btf)
+		return 0;
+	host.types_fd = memfd_create("types", MFD_CLOEXEC);
+	if (host.types_fd < 0)
+		return -errno;
+	if (pwrite(host.types_fd, btf, size, 0) != (ssize_t)size) {
+		close(host.types_fd);
+		return -EIO;
+	}
+	snprintf(host.types, sizeof(host.types), "/proc/self/fd/%d", host.types_fd);
+	return 0;
 }
 
 void host_begin(void)

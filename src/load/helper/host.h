@@ -15,6 +15,12 @@ void host_setup(const struct wire_request *request);
 /* Forgets what was used so far: another program loads. */
 void host_begin(void);
 
+/*
+ * Shows libbpf these types as the kernel's BTF, which host_describe() then does not name; NULL ends it.
+ * Returns 0 or -errno.
+ */
+int host_show_types(const void *btf, uint32_t size);
+
 /* Fills host (strings allocated) with what was used since host_begin(). Returns 0 or -ENOMEM. */
 int host_describe(struct loupe_host *host);
 

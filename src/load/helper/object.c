@@ -6,6 +6,7 @@
 #include "load/helper/reply.h"
 #include "load/helper/sections.h"
 
+#include <bpf/btf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
 #include <linux/bpf.h>
@@ -157,29 +158,69 @@ static char *target_of(const struct bpf_program *prog)
 	return needs_target(prog) && slash && slash[1] ? strdup(slash + 1) : NULL;
 }
 
-/* What a user can do about it, where there is something. */
-static const char *advice(const char *warning)
-{
-	if (warning && strstr(warning, "loading vmlinux BTF"))
-		return " (it needs a kernel's types: choose a file with --btf)";
-	return "";
-}
+/* How a program is loaded: first as it is, then with less of what this machine may lack. */
+struct manner {
+	bool unset_target; /* with an attach target that stands for none */
+	bool own_types;	   /* with the object's own types in place of the kernel's */
+};
 
 struct attempt {
 	struct loupe_image *image;
 	char reason[400];
-	bool needs_target;
+	bool needs_target, lacks_types;
 };
 
+/* Types that stand for the kernel's give no id of anything in the kernel. */
+static bool names_kernel_types(const struct loupe_image *image)
+{
+	for (uint32_t i = 0; i < image->insn_cnt; i++) {
+		const struct loupe_insn *insn = &image->insns[i];
+
+		if (insn->code == (BPF_JMP | BPF_CALL) && insn->src_reg == BPF_PSEUDO_KFUNC_CALL)
+			return true;
+		if (insn->code != (BPF_LD | BPF_IMM | BPF_DW))
+			continue;
+		if (insn->src_reg == BPF_PSEUDO_BTF_ID)
+			return true;
+		i++;
+	}
+	return false;
+}
+
+static int apply(struct bpf_object *obj, struct bpf_program *prog, const struct manner *manner)
+{
+	const struct btf *btf = manner->own_types ? bpf_object__btf(obj) : NULL;
+	const void *data = NULL;
+	uint32_t size = 0;
+	int fd, ret;
+
+	if (btf)
+		data = btf__raw_data(btf, &size);
+	ret = host_show_types(data, size);
+	if (ret || !manner->unset_target)
+		return ret;
+	fd = kernel_target_fd();
+	return fd < 0 ? fd : bpf_program__set_attach_target(prog, fd, KERNEL_TARGET_FUNC);
+}
+
+static void explain(struct attempt *out, int error)
+{
+	const char *warning = last_warning();
+
+	out->lacks_types = warning && strstr(warning, "loading vmlinux BTF");
+	snprintf(out->reason, sizeof(out->reason), "%s%s",
+		 warning ? warning : strerror(error < 0 ? -error : EINVAL),
+		 out->lacks_types ? " (it needs a kernel's types: choose a file with --btf)" : "");
+}
+
 /* Loads the index-th program alone, from a fresh open of the object. */
-static void attempt(const struct wire_request *request, uint32_t index, bool unset_target,
+static void attempt(const struct wire_request *request, uint32_t index, const struct manner *manner,
 		    struct attempt *out)
 {
 	struct bpf_program *prog, *this = NULL;
-	const char *warning;
 	struct bpf_object *obj;
 	uint32_t i = 0;
-	int error, ret = 0;
+	int error, ret;
 
 	*out = (struct attempt){ 0 };
 	warnings.cnt = 0;
@@ -187,7 +228,7 @@ static void attempt(const struct wire_request *request, uint32_t index, bool uns
 	host_begin();
 	obj = open_object(request);
 	if (!obj) {
-		snprintf(out->reason, sizeof(out->reason), "%s", strerror(errno));
+		explain(out, -errno);
 		return;
 	}
 	bpf_object__for_each_program(prog, obj)
@@ -201,24 +242,21 @@ static void attempt(const struct wire_request *request, uint32_t index, bool uns
 	bpf_program__set_log_buf(this, log_buf, sizeof(log_buf));
 	bpf_program__set_log_level(this, 1);
 	out->needs_target = needs_target(this);
-	if (unset_target) {
-		int fd = kernel_target_fd();
-
-		ret = fd < 0 ? fd : bpf_program__set_attach_target(this, fd, KERNEL_TARGET_FUNC);
-	}
+	ret = apply(obj, this, manner);
 	if (!ret)
 		ret = bpf_object__load(obj);
 	out->image = kernel_take(&error);
-	if (out->image) {
-		out->image->attach_target = target_of(this);
+	if (!out->image) {
+		explain(out, error ? error : ret);
+	} else if (manner->own_types && names_kernel_types(out->image)) {
+		loupe_image_destroy(out->image);
+		out->image = NULL;
 	} else {
-		warning = last_warning();
-		if (error)
-			ret = error;
-		snprintf(out->reason, sizeof(out->reason), "%s%s",
-			 warning ? warning : strerror(ret < 0 ? -ret : EINVAL), advice(warning));
+		out->image->attach_target = target_of(this);
+		out->image->own_types = manner->own_types;
 	}
 	bpf_object__close(obj);
+	host_show_types(NULL, 0);
 }
 
 static int describe(struct loupe_image *image)
@@ -231,18 +269,27 @@ static int describe(struct loupe_image *image)
 }
 
 /*
- * A program whose target only its tool's user chooses, or whose target this kernel lacks, still has
- * instructions, maps and types to show. Its image says that the target is unset.
+ * A program whose target only its tool's user chooses, or whose target or types this kernel lacks,
+ * still has instructions, maps and types to show. Its image says what is missing, and its reason
+ * stays.
  */
 static void load_one(const struct wire_request *request, uint32_t index, const char *name,
 		     const char *section)
 {
-	struct attempt first, second = { 0 };
+	struct attempt first, later;
+	struct manner manner = { 0 };
 
-	attempt(request, index, false, &first);
+	attempt(request, index, &manner, &first);
 	if (!first.image && first.needs_target) {
-		attempt(request, index, true, &second);
-		first.image = second.image;
+		manner.unset_target = true;
+		attempt(request, index, &manner, &later);
+		first.image = later.image;
+		first.lacks_types = first.lacks_types || later.lacks_types;
+	}
+	if (!first.image && first.lacks_types) {
+		manner.own_types = true;
+		attempt(request, index, &manner, &later);
+		first.image = later.image;
 	}
 	if (first.image && describe(first.image)) {
 		loupe_image_destroy(first.image);
