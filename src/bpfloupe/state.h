@@ -148,7 +148,7 @@ struct loupe_reg {
 
 struct loupe_slot {
 	struct loupe_reg spilled;	   /* valid when type[7] is STACK_SPILL, DYNPTR, ITER or IRQ_FLAG */
-	uint8_t type[LOUPE_REG_SIZE]; /* enum loupe_slot_type; [0] is the lowest address */
+	uint8_t type[LOUPE_REG_SIZE]; /* enum loupe_slot_type; [7] is the lowest address */
 };
 
 /* A frame's stack, reference counted and copied on write. slot[0] is fp-8, slot[1] fp-16, ... */
