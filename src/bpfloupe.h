@@ -3,6 +3,7 @@
 #ifndef BPFLOUPE_H
 #define BPFLOUPE_H
 
+#include "bpfloupe/asm.h"
 #include "bpfloupe/canvas.h"
 #include "bpfloupe/cfg.h"
 #include "bpfloupe/cfg_report.h"
