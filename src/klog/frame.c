@@ -187,9 +187,13 @@ void slot_mask_text(struct text *t, uint64_t slots)
 size_t loupe_slot_print(char *buf, size_t size, const struct loupe_frame *frame, uint32_t spi,
 			struct loupe_names *names)
 {
+	const struct loupe_slot *slot = &frame->stack->slot[spi];
 	struct text t = text_in(buf, size);
 
-	slot_text(&t, "", frame, &spi, names);
+	if (slot->type[LOUPE_REG_SIZE - 1] != STACK_DYNPTR)
+		slot_text(&t, "", frame, &spi, names);
+	else if (slot->spilled.dynptr.first_slot)
+		dynptr_text(&t, "", &slot->spilled, spi);
 	return text_end(&t);
 }
 

@@ -146,14 +146,18 @@ static void test_slots(void **state)
 	loupe_slot_print(buf, sizeof(buf), &frame, 1, NULL);
 	assert_string_equal(buf, "fp-16=mm00scalar()");
 	assert_int_equal(loupe_slot_print(buf, sizeof(buf), &frame, 2, NULL), 0);
-	/* both slots of a dynptr stand at the second */
+	/* a dynptr stands at its lower slot */
 	set_bytes(&slot[3], "dddddddd");
 	set_bytes(&slot[4], "dddddddd");
 	slot[4].spilled = (struct loupe_reg){ .id = 1,
 					      .ref_obj_id = 2,
 					      .dynptr = { .type = 2, .first_slot = true } };
-	loupe_slot_print(buf, sizeof(buf), &frame, 3, NULL);
+	assert_int_equal(loupe_slot_print(buf, sizeof(buf), &frame, 3, NULL), 0);
+	loupe_slot_print(buf, sizeof(buf), &frame, 4, NULL);
 	assert_string_equal(buf, "fp-40=dynptr_ringbuf(id=1,ref_id=2,dynptr_id=1)");
+	loupe_frame_print(buf, sizeof(buf), &(struct loupe_state){ .frame = { &frame } }, 0, NULL);
+	assert_string_equal(buf, " fp-8=????mmmm fp-16=mm00scalar()"
+				 " fp-40=dynptr_ringbuf(id=1,ref_id=2,dynptr_id=1)");
 	free(frame.stack);
 }
 
