@@ -30,6 +30,32 @@ void vf_reg32_known(struct loupe_reg *reg, uint32_t value);
 /* Sign-extends the low half from 1 or 2 bytes; the 64-bit ranges stay as they are. */
 void vf_coerce_subreg_size_sx(struct loupe_reg *reg, int bytes);
 
+/* dst += src for scalars: known bits and ranges, not yet synced (scalar.c). */
+void vf_reg_add(struct loupe_reg *dst, const struct loupe_reg *src);
+/* ptr.c: two scalars are added or subtracted where other paths may have a pointer. */
+int vf_sanitize_scalar(struct vf_env *env, const struct loupe_insn *insn);
+/*
+ * ptr.c: follows next_idx as a mispredicting processor would. insn: the conditional jump, whose
+ * operands become unknown there; NULL otherwise.
+ */
+int vf_sanitize_path(struct vf_env *env, const struct loupe_insn *insn, int32_t next_idx,
+		     int32_t idx);
+
+/* compare.c: whether `a op b` holds: 1 always, 0 never, -1 unknown. */
+int vf_branch_taken(const struct loupe_reg *a, const struct loupe_reg *b, uint8_t op, bool jmp32);
+/*
+ * What the outcome of `a op b` says about both, where it is true and where it is false. A pair may
+ * be one and the same register.
+ */
+int vf_branch_refine(struct vf_env *env, struct loupe_reg *true_a, struct loupe_reg *true_b,
+		     struct loupe_reg *false_a, struct loupe_reg *false_b, uint8_t op, bool jmp32);
+
+/* linked.c: adds scalars of the current state that have id, in registers that are still needed. */
+int vf_linked_collect(struct vf_env *env, uint32_t id, struct vf_linked_regs *linked);
+/* Carries what became known of a register of st's current frame over to those linked with it. */
+int vf_linked_sync(struct vf_env *env, struct loupe_state *st, const struct loupe_reg *known,
+		   const struct vf_linked_regs *linked);
+
 /* The whole value, or the low half, is one number. */
 static inline bool vf_reg_is_const_of(const struct loupe_reg *reg, bool subreg32)
 {

@@ -95,6 +95,15 @@ struct vf_subprog {
 	uint8_t priv_stack_mode; /* enum vf_priv_stack */
 };
 
+/* vf_aux.alu_state: what the masking code before pointer arithmetic does. */
+enum {
+	VF_ALU_SANITIZE_SRC = 1 << 0, /* the offset is in src */
+	VF_ALU_SANITIZE_DST = 1 << 1, /* the offset is in dst */
+	VF_ALU_NEG_VALUE = 1 << 2,
+	VF_ALU_NON_POINTER = 1 << 3, /* two scalars here: must not be a pointer on another path */
+	VF_ALU_IMMEDIATE = 1 << 4,
+};
+
 /* What is known of one insn over the whole run; what rewriting needs is kept here too. */
 struct vf_aux {
 	uint32_t ptr_type; /* memory access: pointer type seen, 0 none */
@@ -103,7 +112,7 @@ struct vf_aux {
 	uint64_t map_key;  /* helper call: constant key, see call.c */
 	bool map_poison;   /* helper call: different maps */
 	bool map_unpriv;
-	uint32_t alu_state, alu_limit; /* Spectre masking of pointer arithmetic */
+	uint32_t alu_state, alu_limit; /* Spectre masking of pointer arithmetic: VF_ALU_*, bytes */
 	uint32_t ctx_field_size;
 	uint32_t mem_size;
 	uint32_t scc;
@@ -381,6 +390,13 @@ static inline uint32_t vf_new_id(struct vf_env *env)
 	return ++env->id_gen;
 }
 
+/* The scalar is no longer linked with others. */
+static inline void vf_clear_scalar_id(struct loupe_reg *reg)
+{
+	reg->id = 0;
+	reg->off = 0;
+}
+
 /* --- range.c: deductions between tnum and the four ranges --------------------------------- */
 
 void vf_bounds_sync(struct loupe_reg *reg);
@@ -401,6 +417,8 @@ int vf_alu_scalar(struct vf_env *env, const struct loupe_insn *insn, struct loup
 int vf_alu_pointer(struct vf_env *env, const struct loupe_insn *insn, const struct loupe_reg *ptr,
 		   const struct loupe_reg *off);
 int vf_check_cond_jmp(struct vf_env *env, const struct loupe_insn *insn, int32_t *insn_idx);
+/* A maybe-null pointer is found not to be null; a looked-up inner map becomes a map pointer. */
+void vf_mark_ptr_not_null(const struct vf_env *env, struct loupe_reg *reg);
 /* Every copy of the maybe-null pointer in regno of the current frame of st becomes null or not. */
 int vf_mark_ptr_or_null(struct vf_env *env, struct loupe_state *st, uint32_t regno, bool is_null);
 /* Gives a scalar an id before it is copied. */
@@ -417,6 +435,13 @@ struct vf_linked_regs {
 };
 uint64_t vf_linked_pack(const struct vf_linked_regs *linked);
 void vf_linked_unpack(uint64_t packed, struct vf_linked_regs *linked);
+
+/* widen.c: nearest checkpoint before cur on the present path at insn_idx with cur's call chain. */
+struct loupe_state *vf_find_prev_entry(struct vf_env *env, const struct loupe_state *cur,
+				       int32_t insn_idx);
+/* Forgets the imprecise scalars of queued that changed since prev, so that loops converge. */
+int vf_widen_imprecise(struct vf_env *env, const struct loupe_state *prev,
+		       struct loupe_state *queued);
 
 /* --- mem.c, stack.c, ctx.c, packet.c ------------------------------------------------------ */
 
