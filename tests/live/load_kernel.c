@@ -85,6 +85,9 @@ static void compare_map(const struct loupe_insn *insn, int fd)
 	SAME("key size", map->key_size, info.key_size);
 	SAME("value size", map->value_size, info.value_size);
 	SAME("max entries", map->max_entries, info.max_entries);
+	/* The kernel itself makes these two read-only for programs. */
+	if (info.type == BPF_MAP_TYPE_DEVMAP || info.type == BPF_MAP_TYPE_DEVMAP_HASH)
+		info.map_flags &= ~(uint32_t)BPF_F_RDONLY_PROG | map->map_flags;
 	SAME("map flags", map->map_flags, info.map_flags);
 	SAME("map extra", map->map_extra, info.map_extra);
 	SAME("key type", map->btf_key_type_id, info.btf_key_type_id);
@@ -259,6 +262,17 @@ static void prepare_maps(struct bpf_object *obj)
 	}
 }
 
+/* A section name that this libbpf does not know: its type is from our table. */
+static void set_type(struct bpf_program *prog, const struct loupe_image *image)
+{
+	if (!image || bpf_program__type(prog) != BPF_PROG_TYPE_UNSPEC)
+		return;
+	bpf_program__set_type(prog, (enum bpf_prog_type)image->prog_type);
+	bpf_program__set_expected_attach_type(prog,
+					      (enum bpf_attach_type)image->expected_attach_type);
+	bpf_program__set_flags(prog, image->prog_flags);
+}
+
 static void load_program(const char *file, const uint8_t *data, size_t len, const char *object,
 			 const struct loupe_program *ours, uint32_t index)
 {
@@ -280,6 +294,7 @@ static void load_program(const char *file, const uint8_t *data, size_t len, cons
 		if (i++ == index) {
 			bpf_program__set_log_buf(prog, log_buf, sizeof(log_buf));
 			bpf_program__set_log_level(prog, 1);
+			set_type(prog, ours->image);
 			if (strcmp(bpf_program__name(prog), ours->name) != 0)
 				differ("the kernel's is %s", bpf_program__name(prog));
 		}

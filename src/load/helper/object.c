@@ -203,14 +203,29 @@ static int apply(struct bpf_object *obj, struct bpf_program *prog, const struct 
 	return fd < 0 ? fd : bpf_program__set_attach_target(prog, fd, KERNEL_TARGET_FUNC);
 }
 
+/* What a user can do about some of libbpf's reasons. */
+static const struct {
+	const char *words, *advice;
+} advices[] = {
+	{ "loading vmlinux BTF", " (it needs a kernel's types: choose a file with --btf)" },
+	{ "system Kconfig", " (it needs a kernel's configuration: choose a file with --kconfig)" },
+};
+
 static void explain(struct attempt *out, int error)
 {
-	const char *warning = last_warning();
+	const char *warning = last_warning(), *advice = "";
+	char words[128];
 
-	out->lacks_types = warning && strstr(warning, "loading vmlinux BTF");
-	snprintf(out->reason, sizeof(out->reason), "%s%s",
-		 warning ? warning : strerror(error < 0 ? -error : EINVAL),
-		 out->lacks_types ? " (it needs a kernel's types: choose a file with --btf)" : "");
+	if (!warning) {
+		libbpf_strerror(error < 0 ? error : -EINVAL, words, sizeof(words));
+		warning = words;
+	}
+	for (size_t i = 0; i < sizeof(advices) / sizeof(*advices); i++) {
+		if (strstr(warning, advices[i].words))
+			advice = advices[i].advice;
+	}
+	out->lacks_types = advice == advices[0].advice;
+	snprintf(out->reason, sizeof(out->reason), "%s%s", warning, advice);
 }
 
 /* Loads the index-th program alone, from a fresh open of the object. */
@@ -309,14 +324,13 @@ void object_load(const struct wire_request *request)
 	struct bpf_object *obj;
 	struct names *names = NULL;
 	uint32_t cnt = 0, wanted = 0;
-	const char *warning;
+	struct attempt opened = { 0 };
 
 	libbpf_set_print(print);
 	obj = open_object(request);
 	if (!obj) {
-		warning = last_warning();
-		reply_error(-EINVAL, "libbpf refuses the object: %s",
-			    warning ? warning : strerror(errno));
+		explain(&opened, -errno);
+		reply_error(-EINVAL, "libbpf refuses the object: %s", opened.reason);
 	}
 	bpf_object__for_each_program(prog, obj)
 	{

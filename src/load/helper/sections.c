@@ -34,6 +34,7 @@ static const struct section_type newer[] = {
 	{ "netfilter", PROG_NETFILTER, AT_NETFILTER, false },
 	{ "netkit/peer", BPF_PROG_TYPE_SCHED_CLS, AT_NETKIT_PEER, false },
 	{ "netkit/primary", BPF_PROG_TYPE_SCHED_CLS, AT_NETKIT_PRIMARY, false },
+	{ "sk_skb/verdict", BPF_PROG_TYPE_SK_SKB, BPF_SK_SKB_VERDICT, false },
 	{ "tc/egress", BPF_PROG_TYPE_SCHED_CLS, AT_TCX_EGRESS, false },
 	{ "tc/ingress", BPF_PROG_TYPE_SCHED_CLS, AT_TCX_INGRESS, false },
 	{ "tcx/egress", BPF_PROG_TYPE_SCHED_CLS, AT_TCX_EGRESS, false },
