@@ -125,6 +125,9 @@ LOUPE_API struct loupe_image *loupe_image_create(void);
 /** Frees the image and all it owns. NULL is fine. */
 LOUPE_API void loupe_image_destroy(struct loupe_image *image);
 
+/** Frees what one entry owns, its image included, and empties it. */
+LOUPE_API void loupe_program_finish(struct loupe_program *program);
+
 /** Frees what a list owns, images included, and empties it. */
 LOUPE_API void loupe_program_list_finish(struct loupe_program_list *list);
 

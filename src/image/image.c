@@ -33,17 +33,20 @@ void loupe_image_destroy(struct loupe_image *image)
 	free(image);
 }
 
+void loupe_program_finish(struct loupe_program *program)
+{
+	free(program->name);
+	free(program->section);
+	free(program->object);
+	free(program->reason);
+	loupe_image_destroy(program->image);
+	*program = (struct loupe_program){ 0 };
+}
+
 void loupe_program_list_finish(struct loupe_program_list *list)
 {
-	for (uint32_t i = 0; i < list->cnt; i++) {
-		struct loupe_program *prog = &list->progs[i];
-
-		free(prog->name);
-		free(prog->section);
-		free(prog->object);
-		free(prog->reason);
-		loupe_image_destroy(prog->image);
-	}
+	for (uint32_t i = 0; i < list->cnt; i++)
+		loupe_program_finish(&list->progs[i]);
 	free(list->progs);
 	*list = (struct loupe_program_list){ 0 };
 }

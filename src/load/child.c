@@ -284,12 +284,8 @@ static int explain_death(int status, struct loupe_error *err)
 
 static void truncate_list(struct loupe_program_list *list, uint32_t cnt)
 {
-	for (uint32_t i = cnt; i < list->cnt; i++) {
-		free(list->progs[i].name);
-		free(list->progs[i].section);
-		free(list->progs[i].reason);
-		loupe_image_destroy(list->progs[i].image);
-	}
+	for (uint32_t i = cnt; i < list->cnt; i++)
+		loupe_program_finish(&list->progs[i]);
 	list->cnt = cnt;
 }
 

@@ -2,6 +2,7 @@
 /* Dispatch by content: what is this file, and who makes images of it? */
 #include "bpfloupe/load.h"
 
+#include "bpfloupe/asm.h"
 #include "load/child.h"
 #include "load/embedded.h"
 
@@ -253,9 +254,7 @@ static int add_refused(const char *object, const struct loupe_error *why,
 	};
 
 	if (!prog.name || !prog.object || !prog.reason || child_reserve(list)) {
-		free(prog.name);
-		free(prog.object);
-		free(prog.reason);
+		loupe_program_finish(&prog);
 		return -ENOMEM;
 	}
 	list->progs[list->cnt++] = prog;
@@ -305,9 +304,58 @@ static int load_embedded(struct job *job, struct loupe_program_list *out, struct
 	return ret;
 }
 
-static bool is_text(const struct file *file)
+/* A .type line is what every assembler text must have; only its name tells when a mistake hides it.
+ */
+static bool is_assembler(const struct file *file)
 {
-	return !memchr(file->data, '\0', file->len);
+	static const char directive[] = ".type", suffix[] = ".bpfasm";
+	const uint8_t *pos = file->data, *end = file->data + file->len;
+	size_t path_len = strlen(file->path);
+
+	if (path_len >= sizeof(suffix) - 1 &&
+	    strcmp(file->path + path_len - (sizeof(suffix) - 1), suffix) == 0)
+		return true;
+	if (memchr(file->data, '\0', file->len))
+		return false;
+	while ((pos = memmem(pos, (size_t)(end - pos), directive, sizeof(directive) - 1))) {
+		const uint8_t *line = pos;
+
+		while (line > file->data && (line[-1] == ' ' || line[-1] == '\t'))
+			line--;
+		if (line == file->data || line[-1] == '\n')
+			return true;
+		pos++;
+	}
+	return false;
+}
+
+static void drop_program(struct loupe_program_list *list, uint32_t index)
+{
+	loupe_program_finish(&list->progs[index]);
+	memmove(&list->progs[index], &list->progs[index + 1],
+		(--list->cnt - index) * sizeof(*list->progs));
+}
+
+static int load_assembler(struct job *job, struct loupe_program_list *out, struct loupe_error *err)
+{
+	const char *wanted = job->opts.prog_name;
+	int ret = loupe_asm_load(job->file.path, (const char *)job->file.data, job->file.len, out,
+				 err);
+
+	for (uint32_t i = out->cnt; !ret && i--;) {
+		struct loupe_program *prog = &out->progs[i];
+
+		if (wanted && strcmp(wanted, prog->name) != 0 &&
+		    !(prog->section && strcmp(wanted, prog->section) == 0)) {
+			drop_program(out, i);
+		} else if (job->opts.list_only) {
+			loupe_image_destroy(prog->image);
+			prog->image = NULL;
+		}
+	}
+	if (!ret && !out->cnt)
+		ret = loupe_error_set(err, -ENOENT, "no program or section named %s", wanted);
+	return ret;
 }
 
 static int dispatch(struct job *job, struct loupe_program_list *out, struct loupe_error *err)
@@ -333,11 +381,11 @@ static int dispatch(struct job *job, struct loupe_program_list *out, struct loup
 	case ELF_NOT:
 		break;
 	}
-	if (is_text(file))
-		return loupe_error_set(err, -EINVAL, "a text file, but not BPF assembler");
-	return loupe_error_set(
-		err, -EINVAL,
-		"neither a BPF object, an executable with one inside it, nor BPF assembler text");
+	if (is_assembler(file))
+		return load_assembler(job, out, err);
+	return loupe_error_set(err, -EINVAL,
+			       "neither a BPF object, an executable with one inside it, nor BPF "
+			       "assembler text (which has a .type line)");
 }
 
 int loupe_load_file(const char *path, const struct loupe_load_opts *opts,

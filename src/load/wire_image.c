@@ -164,10 +164,6 @@ int wire_get_program(struct wire_reader *reader, struct loupe_program *program)
 		reader->failed = true;
 	if (!reader->failed)
 		return 0;
-	free(program->name);
-	free(program->section);
-	free(program->reason);
-	loupe_image_destroy(program->image);
-	*program = (struct loupe_program){ 0 };
+	loupe_program_finish(program);
 	return -EBADMSG;
 }

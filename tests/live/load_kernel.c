@@ -331,6 +331,16 @@ static uint8_t *read_file(const char *path, size_t *len)
 	return data;
 }
 
+/* Has libbpf nothing to load here either? */
+static bool is_empty(const uint8_t *data, size_t len)
+{
+	struct bpf_object *obj = bpf_object__open_mem(data, len, NULL);
+	bool empty = !obj || !bpf_object__next_program(obj, NULL);
+
+	bpf_object__close(obj);
+	return empty;
+}
+
 static void check_file(const char *path)
 {
 	struct loupe_program_list list;
@@ -342,8 +352,12 @@ static void check_file(const char *path)
 	uint32_t index = 0;
 
 	if (!data || !objects || loupe_load_file(path, NULL, &list, &err)) {
-		printf("%s: %s\n", path, err.message);
-		total.different++;
+		if (data && is_empty(data, len)) {
+			total.refused++;
+		} else {
+			printf("%s: %s\n", path, err.message);
+			total.different++;
+		}
 		free(objects);
 		free(data);
 		return;

@@ -305,6 +305,43 @@ static void test_legacy(void **state)
 	assert_non_null(strstr(err.message, "events"));
 }
 
+static void test_assembler(void **state)
+{
+	static const char text[] = "\t.type xdp\n.prog first\nr0 = 1\nexit\n"
+				   ".prog second\n.section \"tc\"\n.type sched_cls\nr0 = 2\nexit\n";
+	struct loupe_load_opts opts = { 0 };
+	struct loupe_program_list list;
+	struct loupe_error err;
+
+	(void)state;
+	write_bytes("any_name", text, strlen(text));
+	assert_int_equal(load(&opts, &list, &err), 0);
+	assert_int_equal(list.cnt, 2);
+	assert_string_equal(list.progs[0].name, "first");
+	assert_int_equal(list.progs[0].image->prog_type, BPF_PROG_TYPE_XDP);
+	assert_int_equal(list.progs[1].image->insns[0].imm, 2);
+	loupe_program_list_finish(&list);
+
+	opts.prog_name = "tc"; /* by section */
+	assert_int_equal(load(&opts, &list, &err), 0);
+	assert_int_equal(list.cnt, 1);
+	assert_string_equal(list.progs[0].name, "second");
+	loupe_program_list_finish(&list);
+
+	opts.prog_name = "third";
+	assert_int_equal(load(&opts, &list, &err), -ENOENT);
+
+	/* By its name it is assembler even without a .type line, so the assembler says what is
+	 * missing. */
+	opts.prog_name = NULL;
+	write_bytes("mistake.bpfasm", "r0 = 1\nwhat is this\n", 20);
+	assert_int_equal(load(&opts, &list, &err), -EINVAL);
+	assert_int_not_equal(err.line, 0);
+	write_bytes("prose", "not a .type line\n", 17);
+	assert_int_equal(load(&opts, &list, &err), -EINVAL);
+	assert_non_null(strstr(err.message, "neither"));
+}
+
 static void expect_error(int code, const char *words)
 {
 	struct loupe_load_opts opts = { .timeout_ms = 2000 };
@@ -426,13 +463,10 @@ static void test_bad_helpers(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_xdp),
-		cmocka_unit_test(test_sections),
-		cmocka_unit_test(test_choose),
-		cmocka_unit_test(test_unset_target),
-		cmocka_unit_test(test_legacy),
-		cmocka_unit_test(test_refusals),
-		cmocka_unit_test(test_choices_must_exist),
+		cmocka_unit_test(test_xdp),	    cmocka_unit_test(test_sections),
+		cmocka_unit_test(test_choose),	    cmocka_unit_test(test_unset_target),
+		cmocka_unit_test(test_legacy),	    cmocka_unit_test(test_assembler),
+		cmocka_unit_test(test_refusals),    cmocka_unit_test(test_choices_must_exist),
 		cmocka_unit_test(test_bad_helpers),
 	};
 

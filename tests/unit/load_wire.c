@@ -73,14 +73,6 @@ static struct wire_buf sample_frame(void)
 	return buf;
 }
 
-static void finish(struct loupe_program *program)
-{
-	struct loupe_program_list list = { .progs = malloc(sizeof(*program)), .cnt = 1 };
-
-	*list.progs = *program;
-	loupe_program_list_finish(&list);
-}
-
 static void test_round_trip(void **state)
 {
 	struct wire_buf buf = sample_frame();
@@ -130,7 +122,7 @@ static void test_round_trip(void **state)
 	assert_string_equal(image->host.loader, "libbpf 9.9");
 	assert_null(image->host.kernel_btf);
 	assert_int_equal(image->host.cpus, 4);
-	finish(&program);
+	loupe_program_finish(&program);
 	wire_buf_finish(&buf);
 }
 
@@ -169,7 +161,7 @@ static void test_corrupted(void **state)
 
 			buf.data[at] = values[i];
 			if (!wire_get_program(&reader, &program))
-				finish(&program);
+				loupe_program_finish(&program);
 			buf.data[at] = saved;
 		}
 	}
