@@ -89,8 +89,7 @@ int vf_compute_postorder(struct vf_env *env)
 
 /*
  * Tarjan's algorithm with Pearce's simplification (low[] alone is compared), without recursion.
- * A component gets a number only if it can repeat: several insns, a jump to itself, or a call that
- * runs a callback.
+ * A component gets a number only if it can repeat: several insns, or a jump to itself.
  */
 struct tarjan {
 	uint32_t *stack, *pre, *low, *dfs;
@@ -138,7 +137,7 @@ static void tarjan_from(struct vf_env *env, struct tarjan *t, uint32_t start)
 		t->dfs_cnt--;
 		if (t->low[v] < t->pre[v])
 			continue;
-		repeats = t->stack[t->stack_cnt - 1] != v || env->aux[v].calls_callback;
+		repeats = t->stack[t->stack_cnt - 1] != v;
 		for (s = 0; s < cnt; s++)
 			repeats |= succ[s] == v;
 		close_component(env, t, v, repeats);
