@@ -193,7 +193,7 @@ static void judge(struct vf_env *env, int err)
 			 result->counters.insn_processed);
 	} else {
 		result->verdict = LOUPE_REJECTED;
-		result->err = err;
+		result->err = err == VF_KERNEL_ENOMEM ? -ENOMEM : err;
 	}
 }
 

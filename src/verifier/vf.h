@@ -29,6 +29,7 @@
 
 #define VF_NOT_JUDGED (-0x4001) /* env->result->reason says what is not modelled */
 #define VF_STOPPED    (-0x4002) /* cancelled, or memory limit */
+#define VF_KERNEL_ENOMEM (-0x4003) /* the kernel answers -ENOMEM whatever memory there is */
 
 /* Kernel error numbers that userspace's errno.h lacks. */
 #define VF_ENOTSUPP 524
@@ -104,12 +105,15 @@ enum {
 	VF_ALU_IMMEDIATE = 1 << 4,
 };
 
+#define VF_MAP_KEY_POISON (1ull << 63) /* different keys, or not constant */
+#define VF_MAP_KEY_SEEN	  (1ull << 62)
+
 /* What is known of one insn over the whole run; what rewriting needs is kept here too. */
 struct vf_aux {
 	uint32_t ptr_type; /* memory access: pointer type seen, 0 none */
 	int32_t map_idx;   /* ldimm64 of a map, or the one map of a helper call: index, -1 none */
 	uint32_t map_off;  /* ldimm64 of a map value: offset in it */
-	uint64_t map_key;  /* helper call: constant key, see call.c */
+	uint64_t map_key;  /* helper call: constant key, or'ed with VF_MAP_KEY_* */
 	bool map_poison;   /* helper call: different maps */
 	bool map_unpriv;
 	uint32_t alu_state, alu_limit; /* Spectre masking of pointer arithmetic: VF_ALU_*, bytes */
