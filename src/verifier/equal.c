@@ -73,6 +73,11 @@ static enum loupe_diff_kind regs_exact(struct vf_idmap *map, const struct loupe_
 	return LOUPE_DIFF_NONE;
 }
 
+bool vf_regs_exact(struct vf_env *env, const struct loupe_reg *old, const struct loupe_reg *cur)
+{
+	return regs_exact(&env->idmap, old, cur, LOUPE_DIFF_RANGE) == LOUPE_DIFF_NONE;
+}
+
 static enum loupe_diff_kind scalar_safe(struct vf_env *env, const struct loupe_reg *old,
 					const struct loupe_reg *cur, enum loupe_compare_mode mode)
 {

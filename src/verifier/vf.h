@@ -565,6 +565,10 @@ void vf_checkpoints_drop(struct vf_env *env); /* at the end of a function's expl
 bool vf_states_equal(struct vf_env *env, const struct loupe_state *old,
 		     const struct loupe_state *cur, enum loupe_compare_mode mode,
 		     struct loupe_diff *diff);
+/* Registers equal in everything, ids by the mapping in env->idmap. */
+bool vf_regs_exact(struct vf_env *env, const struct loupe_reg *old, const struct loupe_reg *cur);
+/* Same functions called from the same places. */
+bool vf_same_callsites(const struct loupe_state *a, const struct loupe_state *b);
 /* Demands the exact value of register regno of the current frame. */
 int vf_mark_chain_precision(struct vf_env *env, uint32_t regno);
 /* Runs the walk for what env->bt holds, from start on; *changed: a checkpoint got a new mark. */

@@ -114,7 +114,7 @@ int vf_branch_done(struct vf_env *env, struct loupe_state *st)
 
 /* --- dead parts of finished checkpoints ----------------------------------------------------- */
 
-static bool same_callsites(const struct loupe_state *a, const struct loupe_state *b)
+bool vf_same_callsites(const struct loupe_state *a, const struct loupe_state *b)
 {
 	if (a->curframe != b->curframe)
 		return false;
@@ -177,7 +177,7 @@ static int clean_finished(struct vf_env *env, struct vf_checkpoint *cp, int32_t 
 		int err;
 
 		if (st->cleaned || st->branches || st->insn_idx != insn_idx ||
-		    !same_callsites(st, env->cur) || vf_scc_incomplete(env, st))
+		    !vf_same_callsites(st, env->cur) || vf_scc_incomplete(env, st))
 			continue;
 		err = clean_state(env, st);
 		if (err)
