@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * usage: load_mutate COUNT [SEED [FILE...]]
- * Loads COUNT objects with mutated bytes. Whatever they do to the loader process, the caller gets a
- * list in which every program has an image or a reason, or one printable line; in time, and (under
- * a sanitizer) without a leak. Without FILEs the bases are objects made here and those of
- * xdp-tools, where they are installed.
+ * usage: load_mutate COUNT|SECONDSs [SEED [FILE...]]
+ * Loads COUNT objects with mutated bytes, or as many as go into SECONDS. Whatever they do to the
+ * loader process, the caller gets a list in which every program has an image or a reason, or one
+ * printable line; in time, and (under a sanitizer) without a leak. Without FILEs the bases are
+ * objects made here and those of xdp-tools, where they are installed.
  */
 #include "bpfloupe/load.h"
 #include "../unit/load_objects.h"
@@ -194,69 +194,88 @@ static void keep(const char *complaint, unsigned long number, const uint8_t *dat
 	printf("object %lu: %s (kept as %s)\n", number, complaint, path);
 }
 
-int main(int argc, char **argv)
+struct counts {
+	unsigned long tried, refused, crashed, wrong;
+};
+
+static double now_ms(void)
 {
-	unsigned long count = argc > 1 ? strtoul(argv[1], NULL, 0) : 300, refused_cnt = 0,
-		      crashed = 0, bad = 0;
-	int fd = memfd_create("mutated.o", 0);
-	struct timespec start, end;
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (double)ts.tv_sec * 1e3 + (double)ts.tv_nsec / 1e6;
+}
+
+/* One mutated object. */
+static void try_one(unsigned long number, int fd, struct counts *counts)
+{
+	size_t base = below(base_cnt), len = bases[base].len;
+	uint8_t *data = malloc(len);
+	struct loupe_error err = { .offset = -1 };
+	const char *complaint = "out of memory";
+	bool refused = false;
 	char path[64];
 
-	random_state = argc > 2 ? strtoull(argv[2], NULL, 0) * 2654435761u + 1 : 1;
-	if (argc > 3) {
-		for (int i = 3; i < argc; i++)
-			add_file(argv[i]);
-	} else {
-		glob_t found = { 0 };
-
-		add_made();
-		if (!glob("/usr/lib/*/bpf/*.o", 0, NULL, &found)) {
-			for (size_t i = 0; i < found.gl_pathc; i++)
-				add_file(found.gl_pathv[i]);
-		}
-		globfree(&found);
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	if (data) {
+		memcpy(data, bases[base].data, len);
+		mutate(data, &len);
+		complaint = ftruncate(fd, 0) || pwrite(fd, data, len, 0) != (ssize_t)len
+				    ? "cannot be written"
+				    : check(path, &err, &refused);
 	}
+	if (complaint)
+		keep(complaint, number, data, data ? len : 0);
+	counts->tried++;
+	counts->refused += refused;
+	counts->crashed += refused && strstr(err.message, "crashed");
+	counts->wrong += complaint != NULL;
+	free(data);
+}
+
+static void add_bases(int cnt, char **paths)
+{
+	glob_t found = { 0 };
+
+	for (int i = 0; i < cnt; i++)
+		add_file(paths[i]);
+	if (cnt)
+		return;
+	add_made();
+	if (!glob("/usr/lib/*/bpf/*.o", 0, NULL, &found)) {
+		for (size_t i = 0; i < found.gl_pathc; i++)
+			add_file(found.gl_pathv[i]);
+	}
+	globfree(&found);
+}
+
+int main(int argc, char **argv)
+{
+	const char *amount = argc > 1 ? argv[1] : "300";
+	bool seconds = strchr(amount, 's') != NULL;
+	unsigned long limit = strtoul(amount, NULL, 0);
+	int fd = memfd_create("mutated.o", 0);
+	struct counts counts = { 0 };
+	double start = now_ms();
+
+	random_state = argc > 2 ? strtoull(argv[2], NULL, 0) * 2654435761u + 1 : 1;
+	add_bases(argc > 3 ? argc - 3 : 0, argc > 3 ? argv + 3 : NULL);
 	if (fd < 0 || !base_cnt) {
 		puts("nothing to mutate");
 		return 2;
 	}
-	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
-	clock_gettime(CLOCK_MONOTONIC, &start);
-	for (unsigned long i = 0; i < count; i++) {
-		size_t base = below(base_cnt), len = bases[base].len;
-		uint8_t *data = malloc(len);
-		struct loupe_error err = { .offset = -1 };
-		const char *complaint;
-		bool refused;
-
-		if (!data)
-			return 2;
-		memcpy(data, bases[base].data, len);
-		mutate(data, &len);
-		if (ftruncate(fd, 0) || pwrite(fd, data, len, 0) != (ssize_t)len)
-			return 2;
-		complaint = check(path, &err, &refused);
-		if (complaint) {
-			keep(complaint, i, data, len);
-			bad++;
-		}
-		refused_cnt += refused;
-		crashed += refused && strstr(err.message, "crashed") != NULL;
-		free(data);
-	}
-	clock_gettime(CLOCK_MONOTONIC, &end);
+	while (seconds ? now_ms() - start < (double)limit * 1e3 : counts.tried < limit)
+		try_one(counts.tried, fd, &counts);
 	printf("%lu objects, %lu refused as a whole, %lu crashed the loader process, %lu wrong, "
 	       "%.2f ms each\n",
-	       count, refused_cnt, crashed, bad,
-	       ((double)(end.tv_sec - start.tv_sec) * 1e3 +
-		(double)(end.tv_nsec - start.tv_nsec) / 1e6) /
-		       (double)(count ? count : 1));
+	       counts.tried, counts.refused, counts.crashed, counts.wrong,
+	       (now_ms() - start) / (double)(counts.tried ? counts.tried : 1));
 	if (waitpid(-1, NULL, WNOHANG) >= 0 || errno != ECHILD) {
 		puts("a child was left behind");
-		bad++;
+		counts.wrong++;
 	}
 	for (size_t i = 0; i < base_cnt; i++)
 		free(bases[i].data);
 	close(fd);
-	return bad != 0;
+	return counts.wrong != 0;
 }
