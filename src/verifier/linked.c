@@ -116,6 +116,13 @@ int vf_linked_collect(struct vf_env *env, uint32_t id, struct vf_linked_regs *li
 	return 0;
 }
 
+/* Both are at a distance, one counted in 32 bits and the other in 64: neither follows the other. */
+static bool distances_differ_in_kind(const struct loupe_reg *a, const struct loupe_reg *b)
+{
+	return (a->id & LOUPE_ADD_CONST) && (b->id & LOUPE_ADD_CONST) &&
+	       ((a->id ^ b->id) & LOUPE_ADD_CONST);
+}
+
 /* reg becomes the same number as known, or the one at the known distance. */
 static void follow(struct loupe_reg *reg, const struct loupe_reg *known)
 {
@@ -130,11 +137,12 @@ static void follow(struct loupe_reg *reg, const struct loupe_reg *known)
 	reg->id = old.id;
 	vf_reg_known(&delta, (uint64_t)((int64_t)old.off - known->off));
 	vf_reg_add(reg, &delta);
-	if (known->id & LOUPE_ADD_CONST32)
+	if ((old.id | known->id) & LOUPE_ADD_CONST32)
 		vf_zext_32(reg);
 	vf_bounds_sync(reg);
 }
 
+/* What changes here is not printed with the insn: the kernel does not count it as touched. */
 int vf_linked_sync(struct vf_env *env, struct loupe_state *st, const struct loupe_reg *known,
 		   const struct vf_linked_regs *linked)
 {
@@ -147,20 +155,19 @@ int vf_linked_sync(struct vf_env *env, struct loupe_state *st, const struct loup
 		struct loupe_frame *own;
 		struct loupe_slot *slots;
 
-		if (reg == known || !is_linked(reg, base_id(known)))
+		if (reg == known || !is_linked(reg, base_id(known)) ||
+		    distances_differ_in_kind(reg, known))
 			continue;
 		if (is_reg) {
 			own = vf_frame_mut(env, st, frameno);
 			if (!own)
 				return -ENOMEM;
 			follow(&own->regs[at], known);
-			vf_mark_scratched_reg(env, at);
 		} else {
 			slots = vf_slots_mut(env, st, frameno);
 			if (!slots)
 				return -ENOMEM;
 			follow(&slots[at].spilled, known);
-			vf_mark_scratched_slot(env, at);
 		}
 	}
 	return 0;
