@@ -145,6 +145,15 @@ LOUPE_API bool loupe_cfg_dominates(const struct loupe_cfg *cfg, uint32_t a, uint
 /** True if block is in the loop or in one inside it. */
 LOUPE_API bool loupe_cfg_in_loop(const struct loupe_cfg *cfg, uint32_t loop, uint32_t block);
 
+/**
+ * Matches the blocks of two graphs through a map of their instructions.
+ * @param other_insn  for each slot of cfg, its slot in other, or LOUPE_CFG_NONE
+ * @param match       filled for each block of cfg: the block of other that holds the longest run
+ *                    of its instructions (the first such), or LOUPE_CFG_NONE
+ */
+LOUPE_API void loupe_cfg_match(const struct loupe_cfg *cfg, const struct loupe_cfg *other,
+			       const uint32_t *other_insn, uint32_t *match);
+
 /** "true", "false", "jump", "fallthrough", "may_goto". */
 LOUPE_API const char *loupe_edge_kind_name(enum loupe_edge_kind kind);
 

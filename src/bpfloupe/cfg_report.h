@@ -5,21 +5,43 @@
 
 #include <stdio.h>
 
+#include "filter.h"
 #include "layout.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
+/* A program whose blocks show its instructions. Either insns or cbpf is set. */
+struct loupe_cfg_program {
+	const struct loupe_cfg *cfg;
+	const struct loupe_insn *insns;	 /* cfg->insn_cnt slots */
+	const struct loupe_image *image; /* names the maps; may be NULL */
+	const struct loupe_cbpf_insn *cbpf;
+	enum loupe_filter_flavour flavour;
+};
+
+/**
+ * Fills *content with functions that show a program's instructions, one a line: "12: r1 += 8".
+ * @param prog  must live as long as content is used
+ */
+LOUPE_API void loupe_cfg_program_content(const struct loupe_cfg_program *prog,
+					 struct loupe_block_content *content);
+
+/**
+ * Writes the text of the instruction that starts at slot, without its number.
+ * @param flow  with where it leads; a graph's edges show that already
+ */
+LOUPE_API void loupe_cfg_insn_text(const struct loupe_cfg_program *prog, uint32_t slot, bool flow,
+				   char *buf, size_t size);
+
 struct loupe_cfg_report {
 	const struct loupe_cfg *cfg;
 	const struct loupe_block_content *content; /* what the blocks show */
+	const struct loupe_cfg_program *program;   /* JSON: instructions are listed; may be NULL */
 	const char *title;			   /* of the program, may be NULL */
 	const struct loupe_layout *layout;	   /* text, SVG: NULL makes one with defaults */
 	bool ascii;				   /* text: no line-drawing characters */
-	/* JSON: the text of one instruction; NULL leaves it out. */
-	void (*insn)(void *data, uint32_t insn, char *buf, size_t size);
-	void *insn_data;
 };
 
 /** The whole graph drawn with characters. @return 0, -ENOMEM, -EIO, -E2BIG */

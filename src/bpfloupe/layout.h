@@ -6,7 +6,7 @@
  *	┌──────────────────┐
  *	│ 3: if r2 > r3    │
  *	└───t──────────f───┘     a condition's true side leaves at the left, false at the right
- *	┌───┘          ▼
+ *	┌───┘          │
  *	│             →12        a stub: the edge is cut, the label names the target's first insn
  */
 #ifndef BPFLOUPE_LAYOUT_H
@@ -20,7 +20,8 @@ extern "C" {
 #endif
 
 struct loupe_cell_size {
-	int32_t w, h; /* of a block's inside, without its border; 0 or more, less than 2^15 */
+	int32_t w, h; /* of a block's inside, without its border, with a blank column at each side
+			 of the text; 0 or more, less than 2^15 */
 };
 
 /* One line inside a block. */
@@ -81,22 +82,22 @@ struct loupe_point {
 
 /*
  * An edge as drawn: from the cell in the source's bottom border to the cell in the target's top
- * border, through points where it turns. A cut edge has two short lines instead: from the source to
- * the label that names the target, and (one for all that are cut at this target) into the target.
+ * border, through points where it turns. A cut edge ends at a label that names the target, whose top
+ * border tells how many are cut there.
  */
 struct loupe_route {
 	uint32_t edge;	    /* in cfg->edges */
 	uint32_t first;	    /* in layout->points */
 	uint32_t point_cnt; /* 2 or more; consecutive points share x or y */
 	bool upwards;	    /* the target is not below the source */
-	bool cut;	    /* the points end at the label */
+	bool cut;	    /* the last point is a cell of the label */
 	uint32_t label;	    /* in layout->labels when cut, else LOUPE_CFG_NONE */
 };
 
 struct loupe_label {
 	int32_t x, y, w; /* cells; one row */
 	uint32_t block;	 /* that it names */
-	uint32_t edge;	 /* the cut edge; LOUPE_CFG_NONE: a mark above block that counts those cut */
+	uint32_t edge;	 /* the cut edge; LOUPE_CFG_NONE: a mark in the block's top border, "+cnt" */
 	uint32_t cnt;	 /* cut edges that it stands for */
 	char text[40];	 /* UTF-8 */
 };
@@ -149,7 +150,7 @@ struct loupe_layout_hit {
 	uint32_t index;
 };
 
-/** What is at a cell: a block before a label before an edge. Takes time in the order of what is
+/** What is at a cell: a label before a block before an edge. Takes time in the order of what is
  * near, not of the whole. */
 LOUPE_API struct loupe_layout_hit loupe_layout_at(const struct loupe_layout *layout, int32_t x,
 						  int32_t y);

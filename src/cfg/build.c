@@ -338,6 +338,31 @@ void loupe_cfg_destroy(struct loupe_cfg *cfg)
 	free(cfg);
 }
 
+void loupe_cfg_match(const struct loupe_cfg *cfg, const struct loupe_cfg *other,
+		     const uint32_t *other_insn, uint32_t *match)
+{
+	for (uint32_t n = 0; n < cfg->block_cnt; n++) {
+		uint32_t most = 0, run = 0, in_run = LOUPE_CFG_NONE;
+
+		/* instructions that stay together are neighbours: runs are enough */
+		match[n] = LOUPE_CFG_NONE;
+		for (uint32_t i = cfg->blocks[n].first; i <= cfg->blocks[n].last; i++) {
+			uint32_t to = other_insn[i] < other->insn_cnt ?
+					      other->insn_block[other_insn[i]] :
+					      LOUPE_CFG_NONE;
+
+			if (to == LOUPE_CFG_NONE)
+				continue;
+			run = to == in_run ? run + 1 : 1;
+			in_run = to;
+			if (run > most) {
+				most = run;
+				match[n] = to;
+			}
+		}
+	}
+}
+
 const char *loupe_edge_kind_name(enum loupe_edge_kind kind)
 {
 	static const char *const names[] = {
