@@ -16,6 +16,7 @@
 #include "bpfloupe/log.h"
 #include "bpfloupe/rewrite.h"
 #include "bpfloupe/state.h"
+#include "bpfloupe/trace.h"
 #include "bpfloupe/verify.h"
 
 #endif

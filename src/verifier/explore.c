@@ -238,16 +238,17 @@ static int arrive(struct vf_env *env, struct explore *ex)
 		vf_msg(env, "invalid insn idx %d insn_cnt %u\n", env->insn_idx, env->insn_cnt);
 		return -EFAULT;
 	}
-	if (++env->counters->insn_processed > env->opts->insn_limit) {
+	env->counters->insn_processed++;
+	step = step_now(env);
+	if (vf_listening(env))
+		VF_EMIT(env, arrive, &step);
+	if (env->counters->insn_processed > env->opts->insn_limit) {
 		vf_msg(env, "BPF program is too large. Processed %u insn\n",
 		       env->counters->insn_processed);
 		return -E2BIG;
 	}
 	env->cur->last_insn_idx = (uint32_t)env->prev_insn_idx;
 	env->cur->insn_idx = env->insn_idx;
-	step = step_now(env);
-	if (vf_listening(env))
-		VF_EMIT(env, arrive, &step);
 	if (env->aux[env->insn_idx].prune_point) {
 		err = vf_state_visited(env, env->insn_idx);
 		if (err < 0)
