@@ -90,7 +90,8 @@ static enum loupe_diff_kind scalar_safe(struct vf_env *env, const struct loupe_r
 	}
 	if (!old->precise && mode == LOUPE_CMP_NOT_EXACT)
 		return LOUPE_DIFF_NONE;
-	CHECK((old->id & LOUPE_ADD_CONST) == (cur->id & LOUPE_ADD_CONST), LOUPE_DIFF_ID);
+	CHECK(!old->id || (old->id & LOUPE_ADD_CONST) == (cur->id & LOUPE_ADD_CONST),
+	      LOUPE_DIFF_ID);
 	CHECK(!(old->id & LOUPE_ADD_CONST) || old->off == cur->off, LOUPE_DIFF_ID);
 	CHECK(range_within(old, cur), LOUPE_DIFF_RANGE);
 	CHECK(tnum_in(old->var_off, cur->var_off), LOUPE_DIFF_TNUM);
