@@ -116,8 +116,39 @@ static void remove_nops(struct alive *alive)
 	}
 }
 
+/*
+ * Where the address of a function points that is gone itself. Removal moves targets behind the
+ * removed range only, so one inside it comes to lie as far behind the range as it was in it.
+ */
+static uint32_t dangling_target(struct alive *alive, uint32_t to)
+{
+	uint32_t removed = 0, cnt = alive->prog->cnt, i, end;
+
+	/* what no path reached, range by range */
+	for (i = 0; i < cnt; i = end + 1) {
+		for (end = i; end < cnt && !was_seen(alive->env, end); end++)
+			;
+		/* in the numbering that earlier removals left, the range ends at end - removed */
+		if (end > i && end - removed <= to)
+			to -= end - i;
+		removed += end - i;
+	}
+	/* then no-ops, one by one */
+	removed = 0;
+	for (i = 0, end = 0; i < cnt; i++) {
+		if (!was_seen(alive->env, i))
+			continue;
+		if (alive->next[i] != i) {
+			to -= end - removed < to ? 1 : 0;
+			removed++;
+		}
+		end++;
+	}
+	return to;
+}
+
 /* Moves what is left to the front; jumps, calls and callbacks keep their targets. */
-static int compact(struct alive *alive, uint32_t *new_idx)
+static void compact(struct alive *alive, uint32_t *new_idx)
 {
 	struct vf_program *prog = alive->prog;
 	uint32_t old_cnt = prog->cnt, cnt = 0;
@@ -139,10 +170,10 @@ static int compact(struct alive *alive, uint32_t *new_idx)
 		if (alive->next[i] != i)
 			continue;
 		if (by_imm || by_off) {
-			int32_t off = (int32_t)(new_idx[to] - new_idx[i] - 1);
+			uint32_t new_to =
+				was_seen(alive->env, to) ? new_idx[to] : dangling_target(alive, to);
+			int32_t off = (int32_t)(new_to - new_idx[i] - 1);
 
-			if (insn_is_pseudo_func(&insn) && !was_seen(alive->env, to))
-				return -EADDRNOTAVAIL;
 			if (by_imm)
 				insn.imm = off;
 			else
@@ -152,7 +183,6 @@ static int compact(struct alive *alive, uint32_t *new_idx)
 		prog->orig[new_idx[i]] = i;
 	}
 	prog->cnt = cnt;
-	return 0;
 }
 
 static void compact_subprogs(struct vf_env *env, const uint32_t *new_idx)
@@ -192,7 +222,6 @@ static int remove_unseen(struct vf_env *env, struct vf_program *prog)
 		.prev = vf_alloc(env->slabs, size),
 	};
 	uint32_t *new_idx = vf_alloc(env->slabs, size);
-	int err;
 
 	if (!alive.next || !alive.prev || !new_idx)
 		return -ENOMEM;
@@ -205,9 +234,7 @@ static int remove_unseen(struct vf_env *env, struct vf_program *prog)
 		if (!was_seen(env, i))
 			remove_insn(&alive, i);
 	remove_nops(&alive);
-	err = compact(&alive, new_idx);
-	if (err)
-		return vf_not_judged(env, "address of a function that no path runs");
+	compact(&alive, new_idx);
 	compact_subprogs(env, new_idx);
 	return 0;
 }

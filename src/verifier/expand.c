@@ -399,6 +399,32 @@ static void add_may_goto_stack(struct vf_env *env, const struct vf_program *prog
 	}
 }
 
+/* A callback that no path runs is gone; its address must point to some function all the same. */
+static int check_callees(struct grown *g)
+{
+	struct room at = { 0, 0 };
+
+	if (g->env->subprog_cnt <= 1)
+		return 0;
+	for (uint32_t i = 0; i < g->cnt; i++) {
+		const struct loupe_insn *insn = &g->insns[i];
+		uint32_t to = (uint32_t)((int32_t)i + 1 + insn->imm);
+
+		if (!insn_is_pseudo_func(insn) || vf_find_subprog(g->env, (int32_t)to) >= 0)
+			continue;
+		for (uint32_t k = 0; k < to && k < g->cnt; k++) {
+			at.min += g->room[k].min;
+			at.max += g->room[k].max;
+		}
+		if (at.min != at.max)
+			return vf_not_judged(g->env, "address of a function that no path runs");
+		vf_msg(g->env, "verifier bug: No program to jit at insn %u (subprog < 0)\n",
+		       at.min);
+		return -EFAULT;
+	}
+	return 0;
+}
+
 int vf_check_expansion(struct vf_env *env, const struct vf_program *prog)
 {
 	struct grown g;
@@ -412,5 +438,5 @@ int vf_check_expansion(struct vf_env *env, const struct vf_program *prog)
 		err = check_passes(&g, PASS_PROLOGUE, PASS_ZEXT);
 	if (!err)
 		add_may_goto_stack(env, prog);
-	return err;
+	return err ? err : check_callees(&g);
 }
