@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* A file that the user named: eBPF programs, or a classic filter. The contents decide which. */
+#ifndef BPFLOUPE_UI_INPUT_H
+#define BPFLOUPE_UI_INPUT_H
+
+#include "bpfloupe/filter.h"
+#include "bpfloupe/load.h"
+
+enum input_kind {
+	INPUT_PROGRAMS, /* progs is filled */
+	INPUT_FILTER,	/* filter is filled */
+};
+
+struct input {
+	enum input_kind kind;
+	char *path;
+	struct loupe_program_list progs;
+	struct loupe_filter *filter;
+};
+
+/**
+ * Opens path.
+ * @param path  file; "-": a filter from standard input
+ * @param opts  how eBPF programs are loaded, NULL: defaults
+ * @param out   filled on success; empty it with input_finish()
+ * @param err   filled on failure, may be NULL
+ * @return 0 or a negative errno, as loupe_load_file() and loupe_filter_load()
+ */
+int input_open(const char *path, const struct loupe_load_opts *opts, struct input *out,
+	       struct loupe_error *err);
+
+/** Frees what an input owns and empties it. */
+void input_finish(struct input *input);
+
+/** The part of path behind its last slash. */
+const char *input_base_name(const char *path);
+
+#endif
