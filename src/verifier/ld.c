@@ -77,6 +77,23 @@ static bool reads_skb(uint32_t prog_type)
 	       prog_type == BPF_PROG_TYPE_SCHED_ACT;
 }
 
+/*
+ * Beyond the packet's end the instruction returns 0 from the function that holds it: that return is
+ * the present path, and the one with a value in R0 is left for later.
+ */
+static int leave_with_zero(struct vf_env *env)
+{
+	int err = 0;
+
+	vf_mark_scratched_reg(env, BPF_REG_0);
+	if (!vf_push_branch(env, env->insn_idx + 1, env->insn_idx, false, &err))
+		return err;
+	vf_mark_reg_known_zero(env, BPF_REG_0);
+	err = vf_func_return(env, &env->insn_idx);
+	env->insn_idx--;
+	return err;
+}
+
 int vf_check_ld_abs(struct vf_env *env, const struct loupe_insn *insn)
 {
 	enum { CTX_REG = BPF_REG_6 }; /* implicit operand */
@@ -121,5 +138,5 @@ int vf_check_ld_abs(struct vf_env *env, const struct loupe_insn *insn)
 	vf_clear_caller_saved(env, regs);
 	vf_mark_reg_unknown(env, BPF_REG_0);
 	regs[BPF_REG_0].subreg_def = env->insn_idx + 1;
-	return 0;
+	return env->cur->curframe ? leave_with_zero(env) : 0;
 }

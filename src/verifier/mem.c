@@ -4,8 +4,12 @@
 
 const char *vf_tnum_str(char buf[48], struct loupe_tnum t)
 {
-	snprintf(buf, 48, "(0x%llx; 0x%llx)", (unsigned long long)t.value,
-		 (unsigned long long)t.mask);
+	unsigned long long value = t.value;
+
+	if (t.mask)
+		snprintf(buf, 48, "(0x%llx; 0x%llx)", value, (unsigned long long)t.mask);
+	else
+		snprintf(buf, 48, value <= UINT16_MAX ? "%llu" : "0x%llx", value);
 	return buf;
 }
 
