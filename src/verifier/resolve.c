@@ -52,23 +52,29 @@ static bool sleepable_may_use(uint32_t map_type)
 	}
 }
 
+/* Fields of a map's value that programs of the tracing types must not have within reach. */
 static int check_special_fields(struct vf_env *env, const struct vf_map *map)
 {
-	uint32_t prog_type = env->image->prog_type;
+	const bool lock = map->spin_lock_off >= 0 || map->res_spin_lock_off >= 0;
+	const struct {
+		bool has;
+		const char *name;
+	} fields[] = {
+		{ map->has_graph_root, "bpf_{list_head,rb_root}" },
+		{ lock, "bpf_spin_lock" },
+		{ map->timer_off >= 0, "bpf_timer" },
+		{ map->wq_off >= 0, "bpf_wq" },
+	};
 
-	if (map->has_graph_root && is_tracing_type(prog_type)) {
-		vf_msg(env, "tracing progs cannot use bpf_{list_head,rb_root} yet\n");
-		return -EINVAL;
-	}
-	if (map->spin_lock_off < 0 && map->res_spin_lock_off < 0)
-		return 0;
-	if (prog_type == BPF_PROG_TYPE_SOCKET_FILTER) {
+	if (lock && env->image->prog_type == BPF_PROG_TYPE_SOCKET_FILTER) {
 		vf_msg(env, "socket filter progs cannot use bpf_spin_lock yet\n");
 		return -EINVAL;
 	}
-	if (is_tracing_type(prog_type)) {
-		vf_msg(env, "tracing progs cannot use bpf_spin_lock yet\n");
-		return -EINVAL;
+	for (size_t i = 0; i < sizeof(fields) / sizeof(fields[0]); i++) {
+		if (fields[i].has && is_tracing_type(env->image->prog_type)) {
+			vf_msg(env, "tracing progs cannot use %s yet\n", fields[i].name);
+			return -EINVAL;
+		}
 	}
 	return 0;
 }
