@@ -217,6 +217,7 @@ int filter_insert(struct filter_opt *opt, uint32_t where, struct loupe_cbpf_insn
 bool filter_scratch_ok(const struct filter_opt *opt, uint32_t as_return, uint32_t skip,
 		       uint32_t skip_cnt)
 {
+	uint32_t behind = skip; /* what follows the instructions that go */
 	uint16_t *masks, valid = 0;
 	bool ok = true;
 
@@ -226,17 +227,23 @@ bool filter_scratch_ok(const struct filter_opt *opt, uint32_t as_return, uint32_
 	if (!masks)
 		return false;
 	memset(masks, 0xff, opt->list->id_cnt * sizeof(*masks));
+	for (uint32_t i = 0; behind != LOUPE_NONE && i < skip_cnt; i++)
+		behind = filter_node(opt, behind)->next;
 	for (uint32_t id = opt->list->first; ok && id != LOUPE_NONE;
 	     id = filter_node(opt, id)->next) {
-		struct loupe_cbpf_insn insn = filter_insn(opt, id);
+		struct loupe_cbpf_insn insn;
 		enum loupe_way way[2];
 		uint32_t to[2];
 
-		if (id == skip)
-			while (skip_cnt-- && id != LOUPE_NONE)
+		if (id == skip) {
+			/* Jumps to them, which unreachable code may have, lead on. */
+			while (id != behind) {
+				valid &= masks[id];
 				id = filter_node(opt, id)->next;
-		if (id == LOUPE_NONE)
-			break;
+			}
+			if (id == LOUPE_NONE)
+				break;
+		}
 		insn = filter_insn(opt, id);
 		valid &= masks[id];
 		if (id == as_return)

@@ -155,6 +155,7 @@ static int load(struct tracker *t, uint32_t id, struct loupe_cbpf_insn insn, str
 static int step(struct tracker *t, uint32_t id, struct values *v)
 {
 	struct loupe_cbpf_insn insn = filter_insn(t->opt, id);
+	uint32_t from;
 
 	switch (filter_opcode_of(insn.code)->form) {
 	case FORM_ABS:
@@ -166,7 +167,11 @@ static int step(struct tracker *t, uint32_t id, struct values *v)
 	case FORM_MEM:
 		return copy(t, id, v->m[insn.k], BPF_CLASS(insn.code) == BPF_LDX ? &v->x : &v->a);
 	case FORM_ST:
-		return copy(t, id, BPF_CLASS(insn.code) == BPF_STX ? v->x : v->a, &v->m[insn.k]);
+		from = BPF_CLASS(insn.code) == BPF_STX ? v->x : v->a;
+		/* Needless for us, but the kernel may want to see it. */
+		if (from == v->m[insn.k] && !filter_scratch_ok(t->opt, LOUPE_NONE, id, 1))
+			return 0;
+		return copy(t, id, from, &v->m[insn.k]);
 	case FORM_MISC:
 		if (insn.code == (BPF_MISC | BPF_TAX))
 			return copy(t, id, v->a, &v->x);

@@ -29,35 +29,52 @@ static int remove_run(struct filter_opt *opt, uint32_t first, uint32_t cnt)
 	return filter_remove(opt, first, cnt, &never, FILTER_ARGS(filter_node(opt, first)->prev));
 }
 
+static void reach_from(const struct filter_opt *opt, uint32_t id, bool *reached)
+{
+	enum loupe_way way[2];
+	uint32_t to[2];
+
+	for (unsigned int i = filter_ways(opt, id, to, way); i--;) {
+		if (to[i] != LOUPE_NONE)
+			reached[to[i]] = true;
+	}
+}
+
+/* Takes a run out, or, where the kernel's check needs it, keeps it and what it leads to. */
+static int settle_run(struct filter_opt *opt, uint32_t first, uint32_t cnt, bool *reached)
+{
+	int err;
+
+	if (filter_scratch_ok(opt, LOUPE_NONE, first, cnt)) {
+		err = remove_run(opt, first, cnt);
+		return err ? err : 1;
+	}
+	for (uint32_t id = first; cnt--; id = filter_node(opt, id)->next)
+		reach_from(opt, id, reached);
+	return 0;
+}
+
 int filter_pass_unreachable(struct filter_opt *opt)
 {
 	bool *reached = calloc(opt->list->id_cnt, sizeof(*reached));
 	uint32_t run = LOUPE_NONE, cnt = 0, next;
-	int edits = 0, err = 0;
+	int edits = 0, made = 0;
 
 	if (!reached)
 		return -ENOMEM;
 	reached[opt->list->first] = true;
-	for (uint32_t id = opt->list->first; !err && id != LOUPE_NONE; id = next) {
-		enum loupe_way way[2];
-		uint32_t to[2];
-
+	for (uint32_t id = opt->list->first; made >= 0 && id != LOUPE_NONE; id = next) {
 		next = filter_node(opt, id)->next;
-		if (!reached[id]) {
-			if (!cnt++)
-				run = id;
-		} else {
-			for (unsigned int i = filter_ways(opt, id, to, way); i--;)
-				reached[to[i]] = true;
-		}
+		if (reached[id])
+			reach_from(opt, id, reached);
+		else if (!cnt++)
+			run = id;
 		if (cnt && (reached[id] || next == LOUPE_NONE)) {
-			if (filter_scratch_ok(opt, LOUPE_NONE, run, cnt)) {
-				err = remove_run(opt, run, cnt);
-				edits++;
-			}
+			made = settle_run(opt, run, cnt, reached);
+			edits += made;
 			cnt = 0;
 		}
 	}
 	free(reached);
-	return err ? err : edits;
+	return made < 0 ? made : edits;
 }
