@@ -690,6 +690,14 @@ int vf_check_helper_mem(struct vf_env *env, uint32_t regno, int access_size, enu
 	return -EACCES;
 }
 
+int vf_check_aligned_mem(struct vf_env *env, uint32_t regno, int size, enum vf_access t,
+			 struct vf_call_meta *meta)
+{
+	int err = vf_check_helper_mem(env, regno, size, t, false, meta);
+
+	return err ? err : check_alignment(env, &vf_cur_regs(env)[regno], 0, size, true);
+}
+
 int vf_check_mem_size_reg(struct vf_env *env, uint32_t regno, enum vf_access t, bool zero_size_ok,
 			  struct vf_call_meta *meta)
 {

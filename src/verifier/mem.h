@@ -49,6 +49,9 @@ int vf_stack_range_initialized(struct vf_env *env, uint32_t regno, int off, int 
 /* A helper touches access_size bytes through regno. */
 int vf_check_helper_mem(struct vf_env *env, uint32_t regno, int access_size, enum vf_access t,
 			bool zero_size_ok, struct vf_call_meta *meta);
+/* The same for memory of fixed size that must be aligned to it. */
+int vf_check_aligned_mem(struct vf_env *env, uint32_t regno, int size, enum vf_access t,
+			 struct vf_call_meta *meta);
 /* regno holds the size of what regno - 1 points to. */
 int vf_check_mem_size_reg(struct vf_env *env, uint32_t regno, enum vf_access t, bool zero_size_ok,
 			  struct vf_call_meta *meta);

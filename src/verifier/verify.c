@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "verifier/vf.h"
+#include "verifier/helper.h"
 
 void loupe_verify_opts_init(struct loupe_verify_opts *opts)
 {
@@ -79,6 +79,7 @@ static const struct {
 	{ LOUPE_PHASE_CFG, vf_livestack_init },
 	{ LOUPE_PHASE_CFG, vf_check_attach },
 	{ LOUPE_PHASE_SCC, vf_compute_scc },
+	{ LOUPE_PHASE_LIVENESS, vf_check_modelled },
 	{ LOUPE_PHASE_LIVENESS, vf_compute_live_regs },
 	{ LOUPE_PHASE_FASTCALL, vf_mark_fastcall },
 	{ LOUPE_PHASE_FASTCALL, prepare_exploration },

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Which maps may be passed to which helpers. */
+#include "verifier/helper.h"
+
+struct pair {
+	uint32_t map_type;
+	int32_t func_id;
+};
+
+static const struct pair map_only[] = {
+#define MAP_ONLY(map, func) { BPF_MAP_TYPE_##map, BPF_FUNC_##func },
+#define FUNC_ONLY(func, map)
+#include "kernel/6.18/map_funcs.def"
+#undef MAP_ONLY
+#undef FUNC_ONLY
+};
+
+static const struct pair func_only[] = {
+#define MAP_ONLY(map, func)
+#define FUNC_ONLY(func, map) { BPF_MAP_TYPE_##map, BPF_FUNC_##func },
+#include "kernel/6.18/map_funcs.def"
+#undef MAP_ONLY
+#undef FUNC_ONLY
+};
+
+/* Programs of these types may change a map of sockets themselves. */
+static bool may_update_sockmap(struct vf_env *env, int32_t func_id)
+{
+	if (func_id != BPF_FUNC_map_update_elem && func_id != BPF_FUNC_map_delete_elem)
+		return false;
+	switch (env->image->prog_type) {
+	case BPF_PROG_TYPE_TRACING:
+		if (env->expected_attach_type == BPF_TRACE_ITER)
+			return true;
+		break;
+	case BPF_PROG_TYPE_SOCK_OPS:
+		if (func_id == BPF_FUNC_map_delete_elem)
+			return true;
+		break;
+	case BPF_PROG_TYPE_SOCKET_FILTER:
+	case BPF_PROG_TYPE_SCHED_CLS:
+	case BPF_PROG_TYPE_SCHED_ACT:
+	case BPF_PROG_TYPE_XDP:
+	case BPF_PROG_TYPE_SK_REUSEPORT:
+	case BPF_PROG_TYPE_FLOW_DISSECTOR:
+	case BPF_PROG_TYPE_SK_LOOKUP:
+		return true;
+	default:
+		break;
+	}
+	vf_msg(env, "cannot update sockmap in this context\n");
+	return false;
+}
+
+static bool map_allows(struct vf_env *env, uint32_t map_type, int32_t func_id)
+{
+	bool limited = false;
+
+	for (size_t i = 0; i < sizeof(map_only) / sizeof(map_only[0]); i++) {
+		if (map_only[i].map_type != map_type)
+			continue;
+		if (map_only[i].func_id == func_id)
+			return true;
+		limited = true;
+	}
+	if (map_type == BPF_MAP_TYPE_SOCKMAP || map_type == BPF_MAP_TYPE_SOCKHASH)
+		return may_update_sockmap(env, func_id);
+	return !limited;
+}
+
+static bool func_allows(uint32_t map_type, int32_t func_id)
+{
+	bool limited = false;
+
+	for (size_t i = 0; i < sizeof(func_only) / sizeof(func_only[0]); i++) {
+		if (func_only[i].func_id != func_id)
+			continue;
+		if (func_only[i].map_type == map_type)
+			return true;
+		limited = true;
+	}
+	return !limited;
+}
+
+int vf_check_map_func(struct vf_env *env, int32_t map, int32_t func_id)
+{
+	uint32_t type;
+
+	if (map < 0)
+		return 0;
+	type = env->maps[map].def->type;
+	if (map_allows(env, type, func_id) && func_allows(type, func_id))
+		return 0;
+	vf_msg(env, "cannot pass map_type %u into func %s#%d\n", type, vf_func_name(func_id), func_id);
+	return -EINVAL;
+}
