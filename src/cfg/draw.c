@@ -39,6 +39,18 @@ static enum loupe_role edge_role(const struct drawing *d, const struct loupe_rou
 	return layout_edge_role(d->cfg, d->content, route);
 }
 
+/* Where an edge goes up, an arrow below the turn at its upper end. */
+static void draw_arrows(const struct drawing *d, const struct loupe_route *route,
+			enum loupe_role role)
+{
+	const struct loupe_point *p = &d->layout->points[route->first];
+
+	for (uint32_t i = 0; i + 1 < route->point_cnt; i++) {
+		if (p[i].y > p[i + 1].y + 1)
+			canvas_put(d->canvas, p[i].x, p[i + 1].y + 1, role, 0x25b2);
+	}
+}
+
 static void draw_line(void *data, enum loupe_layout_thing thing, uint32_t index, int32_t x0,
 		      int32_t y0, int32_t x1, int32_t y1)
 {
@@ -48,8 +60,11 @@ static void draw_line(void *data, enum loupe_layout_thing thing, uint32_t index,
 	if (thing != LOUPE_LAYOUT_ROUTE)
 		return;
 	role = edge_role(d, &d->layout->routes[index]);
-	if ((role == LOUPE_ROLE_EDGE_SELECTED) == d->selected)
-		canvas_line(d->canvas, x0, y0, x1, y1, role, d->selected);
+	if ((role == LOUPE_ROLE_EDGE_SELECTED) != d->selected)
+		return;
+	canvas_line(d->canvas, x0, y0, x1, y1, role, d->selected);
+	if (d->layout->routes[index].upwards)
+		draw_arrows(d, &d->layout->routes[index], role);
 }
 
 static void draw_text_line(const struct drawing *d, const struct loupe_node *node, uint32_t i)

@@ -11,6 +11,9 @@
 #include <errno.h>
 #include <stdlib.h>
 
+/* A side of a condition with that many times fewer blocks than the other branches off. */
+#define SIDE_RATIO 3
+
 /* Empty columns between neighbours. */
 enum {
 	GAP_BLOCKS = 3,
@@ -82,22 +85,45 @@ static void mark_conflicts(struct lay_graph *g)
 	}
 }
 
-/* Blocks are aligned with blocks rather than with labels and long edges: a column of conditions
- * with early exits stays a column. */
+/* Blocks that top dominates through bottom: what hangs on that side alone. */
+static uint32_t weight(const struct lay_graph *g, const struct lay_seg *seg)
+{
+	uint32_t top = g->nodes[seg->top].block;
+	const struct loupe_block *bottom = &g->cfg->blocks[g->nodes[seg->bottom].block];
+
+	if (!bottom->reachable || bottom->idom != top)
+		return 0;
+	return bottom->dom_last - bottom->dom_first + 1;
+}
+
+/* Which of a condition's sides goes on below it, and which one branches off. */
+static void prefer_side(struct lay_graph *g, struct lay_seg *a, struct lay_seg *b)
+{
+	bool a_block = g->nodes[a->bottom].type == LAY_BLOCK;
+	bool b_block = g->nodes[b->bottom].type == LAY_BLOCK;
+	uint32_t wa, wb;
+
+	if (!a_block || !b_block) {
+		a->conflict |= b_block;
+		b->conflict |= a_block;
+		return;
+	}
+	wa = weight(g, a);
+	wb = weight(g, b);
+	a->conflict |= wa && wa * SIDE_RATIO <= wb;
+	b->conflict |= wb && wb * SIDE_RATIO <= wa;
+}
+
+/* Blocks are aligned with blocks rather than with labels and long edges, and with the side on which
+ * most hangs: a column of conditions with early exits stays a column. */
 static void prefer_blocks(struct lay_graph *g)
 {
 	for (uint32_t n = 0; n < g->block_cnt; n++) {
 		const struct lay_node *node = &g->nodes[n];
 		bool above = false;
 
-		if (node->down_cnt == 2) {
-			struct lay_seg *a = &g->segs[node->down[0]], *b = &g->segs[node->down[1]];
-			bool a_block = g->nodes[a->bottom].type == LAY_BLOCK;
-			bool b_block = g->nodes[b->bottom].type == LAY_BLOCK;
-
-			a->conflict |= b_block && !a_block;
-			b->conflict |= a_block && !b_block;
-		}
+		if (node->down_cnt == 2)
+			prefer_side(g, &g->segs[node->down[0]], &g->segs[node->down[1]]);
 		for (uint32_t i = 0; i < node->up_cnt && !above; i++)
 			above = g->nodes[g->segs[g->up_segs[node->up_first + i]].top].type ==
 				LAY_BLOCK;

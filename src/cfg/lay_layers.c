@@ -359,7 +359,7 @@ static int expand(struct lay_graph *g)
 		expand_edge(g, e);
 	}
 	for (uint32_t n = 0; n < g->block_cnt; n++) {
-		int32_t least = MIN_WIDTH + lay_mark_width(g, n);
+		int32_t mark = lay_mark_width(g, n), least = MIN_WIDTH + (mark ? mark + 1 : 0);
 
 		g->nodes[n].w = g->nodes[n].w < least ? least : g->nodes[n].w;
 	}

@@ -15,6 +15,8 @@
 #define MAX_IDLE     4	    /* sweeps without gain */
 #define LARGE	     20000  /* nodes; from here on, fewer sweeps */
 #define LARGE_SWEEPS 6
+#define MAX_EXCHANGES 8	    /* rounds of exchanging neighbours */
+#define MAX_PAIRS    4096   /* of edges that are compared for an exchange */
 
 struct key {
 	uint64_t value;
@@ -297,6 +299,79 @@ static int sweeps(struct ordering *o)
 	return 0;
 }
 
+/* ---- exchanging neighbours ---------------------------------------------------------------- */
+
+static uint64_t top_key(const struct lay_graph *g, uint32_t seg)
+{
+	return 4 * (uint64_t)g->nodes[g->segs[seg].top].pos + g->segs[seg].port;
+}
+
+/* Crossings between the segments of two nodes of a layer, a left of b, less those the other way
+ * round. */
+static int64_t gain(const struct lay_graph *g, const struct lay_node *a, const struct lay_node *b)
+{
+	int64_t sum = 0;
+
+	for (uint32_t i = 0; i < a->up_cnt; i++) {
+		uint64_t ka = top_key(g, g->up_segs[a->up_first + i]);
+
+		for (uint32_t k = 0; k < b->up_cnt; k++) {
+			uint64_t kb = top_key(g, g->up_segs[b->up_first + k]);
+
+			sum += (ka > kb) - (ka < kb);
+		}
+	}
+	for (uint32_t i = 0; i < a->down_cnt; i++) {
+		uint32_t ka = g->nodes[g->segs[a->down[i]].bottom].pos;
+
+		for (uint32_t k = 0; k < b->down_cnt; k++) {
+			uint32_t kb = g->nodes[g->segs[b->down[k]].bottom].pos;
+
+			sum += (ka > kb) - (ka < kb);
+		}
+	}
+	return sum;
+}
+
+static bool may_exchange(const struct lay_graph *g, const struct lay_node *a,
+			 const struct lay_node *b)
+{
+	if ((uint64_t)a->up_cnt * b->up_cnt > MAX_PAIRS)
+		return false;
+	return !g->prev_rank || a->type != LAY_BLOCK || b->type != LAY_BLOCK ||
+	       g->prev_rank[a->block] < 0 || g->prev_rank[b->block] < 0;
+}
+
+/* Exchanges neighbours as long as that removes crossings: what barycentres leave behind. */
+static int exchange(struct lay_graph *g)
+{
+	bool any = true;
+
+	for (uint32_t round = 0; round < MAX_EXCHANGES && any; round++) {
+		any = false;
+		for (uint32_t layer = 0; layer < g->layer_cnt; layer++) {
+			uint32_t *slots = g->slots + g->layer_first[layer];
+
+			if (!(layer & 63) && lay_cancelled(g))
+				return -ECANCELED;
+			for (uint32_t i = 0; i + 1 < layer_size(g, layer); i++) {
+				struct lay_node *a = &g->nodes[slots[i]];
+				struct lay_node *b = &g->nodes[slots[i + 1]];
+				uint32_t left = slots[i];
+
+				if (!may_exchange(g, a, b) || gain(g, a, b) <= 0)
+					continue;
+				slots[i] = slots[i + 1];
+				slots[i + 1] = left;
+				a->pos = i + 1;
+				b->pos = i;
+				any = true;
+			}
+		}
+	}
+	return 0;
+}
+
 int lay_order(struct lay_graph *g)
 {
 	struct ordering o = { .g = g };
@@ -314,6 +389,8 @@ int lay_order(struct lay_graph *g)
 	o.tree = malloc(4 * (size_t)widest * sizeof(*o.tree));
 	o.best = malloc(g->node_cnt * sizeof(*o.best));
 	ret = o.bary && o.keys && o.tree && o.best ? sweeps(&o) : -ENOMEM;
+	if (!ret)
+		ret = exchange(g);
 	free(o.bary);
 	free(o.keys);
 	free(o.tree);

@@ -137,17 +137,43 @@ static int32_t clamp(int32_t x, int32_t low, int32_t high)
 	return x < low ? low : x > high ? high : x;
 }
 
-/* Entries as near to where their edges come from as the border allows, in that order. */
-static void spread_entries(const struct router *r, uint32_t n, struct entry *entries, uint32_t cnt)
+static bool is_owned(const struct router *r, int32_t x, uint32_t wire)
 {
-	const struct lay_node *node = &r->g->nodes[n];
-	int32_t edge = node->w >= 6 ? 2 : 1, mark = lay_mark_width(r->g, n);
-	int32_t low = node->x + edge, high = node->x + node->w - 1 - edge - mark, step = 2;
+	return r->top_owner[x] != NONE && r->top_owner[x] != wire;
+}
 
-	high = high < low ? low : high;
-	while (step && (int32_t)(cnt - 1) * step > high - low)
+/* Entries in order, as near to where their edges come from as the border allows, two columns apart
+ * and off the columns in which other wires begin. False if there is no room for that. */
+static bool spread_freely(const struct router *r, struct entry *entries, uint32_t cnt, int32_t low,
+			  int32_t high)
+{
+	for (uint32_t i = 0; i < cnt; i++) {
+		int32_t least = i ? entries[i - 1].at + 2 : low;
+		int32_t most = high - 2 * (int32_t)(cnt - 1 - i), at;
+
+		if (most < least)
+			return false;
+		at = clamp(entries[i].from, least, most);
+		while (at <= most && is_owned(r, at, entries[i].wire))
+			at++;
+		if (at > most) {
+			for (at = most; at >= least && is_owned(r, at, entries[i].wire);)
+				at--;
+		}
+		if (at < least)
+			return false;
+		entries[i].at = at;
+	}
+	return true;
+}
+
+/* As many columns apart as there is room for, in the same column if there is none. */
+static void spread_closely(struct entry *entries, uint32_t cnt, int32_t low, int32_t high)
+{
+	int32_t step = 2;
+
+	while (step && (int64_t)(cnt - 1) * step > high - low)
 		step--;
-	qsort(entries, cnt, sizeof(*entries), compare_entries);
 	for (uint32_t i = 0; i < cnt; i++) {
 		entries[i].at = clamp(entries[i].from, low, high);
 		if (i && entries[i].at < entries[i - 1].at + step)
@@ -158,27 +184,20 @@ static void spread_entries(const struct router *r, uint32_t n, struct entry *ent
 
 		entries[i].at = entries[i].at > most ? most : entries[i].at;
 	}
-	/* off the columns where other wires begin, if there is room */
-	for (uint32_t i = 0; i < cnt; i++) {
-		static const int32_t tries[] = { 0, 1, -1, 2, -2 };
-		int32_t before = i ? entries[i - 1].at + 1 : low;
-		int32_t after = i + 1 < cnt ? entries[i + 1].at - 1 : high;
+}
 
-		for (uint32_t t = 0; t < 5; t++) {
-			int32_t at = entries[i].at + tries[t];
-			uint32_t owner = at < 0 || at >= r->g->w ? NONE : r->top_owner[at];
+static void spread_entries(const struct router *r, uint32_t n, struct entry *entries, uint32_t cnt)
+{
+	const struct lay_node *node = &r->g->nodes[n];
+	int32_t edge = node->w >= 6 ? 2 : 1, mark = lay_mark_width(r->g, n);
+	int32_t low = node->x + edge, high = node->x + node->w - 1 - edge - (mark ? mark + 1 : 0);
 
-			if (at < before || at > after || (owner != NONE && owner != entries[i].wire))
-				continue;
-			entries[i].at = at;
-			break;
-		}
-	}
-	for (uint32_t i = 0; i < cnt; i++) {
-		struct wire *wire = &r->wires[entries[i].wire];
-
-		wire->x[1] = entries[i].at;
-	}
+	high = high < low ? low : high;
+	qsort(entries, cnt, sizeof(*entries), compare_entries);
+	if (!spread_freely(r, entries, cnt, low, high))
+		spread_closely(entries, cnt, low, high);
+	for (uint32_t i = 0; i < cnt; i++)
+		r->wires[entries[i].wire].x[1] = entries[i].at;
 }
 
 /* All blocks below the channel; wires that enter blocks are sorted by block. */

@@ -164,7 +164,7 @@ int loupe_cfg_write_svg(const struct loupe_cfg_report *report, FILE *out)
 		return -E2BIG;
 	}
 	fprintf(out,
-		"<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%lld\" height=\"%lld\" "
+		"<svg xmlns=\"http://www.w3.org/2000/svg\" xml:space=\"preserve\" width=\"%lld\" height=\"%lld\" "
 		"viewBox=\"0 0 %lld %lld\">\n<title>",
 		(long long)w, (long long)h, (long long)w, (long long)h);
 	write_escaped(report->title ? report->title : "control-flow graph", out);
