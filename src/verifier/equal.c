@@ -56,12 +56,20 @@ static bool ids_match(struct vf_idmap *map, uint32_t old, uint32_t cur)
 	return true;
 }
 
-/* A scalar without an id is unlike all others: it gets one that nobody else has. */
+/*
+ * A scalar without an id is unlike all others: it gets one that nobody else has. One at a distance
+ * from others must correspond as such, and so must those that it is linked with.
+ */
 static bool scalar_ids_match(struct vf_idmap *map, uint32_t old, uint32_t cur)
 {
 	if (!old)
 		return true;
-	return ids_match(map, old, cur ? cur : ++map->tmp_id_gen);
+	if (!cur)
+		cur = ++map->tmp_id_gen;
+	if (!ids_match(map, old, cur))
+		return false;
+	return !(old & LOUPE_ADD_CONST) ||
+	       ids_match(map, old & ~LOUPE_ADD_CONST, cur & ~LOUPE_ADD_CONST);
 }
 
 static enum loupe_diff_kind regs_exact(struct vf_idmap *map, const struct loupe_reg *old,
