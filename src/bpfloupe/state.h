@@ -214,11 +214,17 @@ enum {
 
 /* A whole verifier state: the current one, a pending branch, or a stored checkpoint. */
 struct loupe_state {
-	struct loupe_frame *frame[LOUPE_MAX_FRAMES];
+	/* what a walk over checkpoints looks at first: one cache line */
+	int32_t branches;	/* paths below it not yet finished */
+	int32_t insn_idx;	/* the insn it is at; checkpoints: where it was stored */
 	uint32_t curframe;
-	struct loupe_state *parent; /* checkpoint that it descends from, NULL at the start */
+	bool speculative;
+	bool in_sleepable;
+	bool cleaned;		/* dead registers and slots were dropped */
+	struct loupe_frame *frame[LOUPE_MAX_FRAMES];
 
-	struct loupe_ref *refs; /* references, locks, IRQ flags in order of acquisition */
+	struct loupe_state *parent; /* checkpoint that it descends from, NULL at the start */
+	struct loupe_ref *refs;	    /* references, locks, IRQ flags in order of acquisition */
 	uint32_t ref_cnt, ref_cap;
 	uint32_t active_locks;
 	uint32_t active_preempt_locks;
@@ -227,8 +233,6 @@ struct loupe_state {
 	uint64_t active_lock_ptr;
 	uint32_t active_rcu_locks;
 
-	int32_t branches;	/* paths below it not yet finished */
-	int32_t insn_idx;	/* checkpoints: where; -1 otherwise */
 	uint32_t first_insn_idx; /* first and last insn since the parent */
 	uint32_t last_insn_idx;
 	struct loupe_state *equal_state; /* backedges: the checkpoint it equals */
@@ -237,9 +241,6 @@ struct loupe_state {
 	uint32_t dfs_depth;
 	uint32_t callback_unroll_depth;
 	uint32_t may_goto_depth;
-	bool speculative;
-	bool in_sleepable;
-	bool cleaned;	 /* dead registers and slots were dropped */
 
 	uint64_t serial; /* ours: checkpoints are numbered from 1 as they are stored; 0 otherwise */
 };

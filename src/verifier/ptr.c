@@ -245,31 +245,29 @@ static int sanitize_check_bounds(struct vf_env *env, const struct loupe_insn *in
 static bool is_sane_offset(struct vf_env *env, const struct loupe_reg *reg, uint32_t type)
 {
 	int64_t value = (int64_t)reg->var_off.value, smin = reg->smin;
+	bool fixed_bad = tnum_is_const(reg->var_off) &&
+			 (value >= VF_MAX_VAR_OFF || value <= -VF_MAX_VAR_OFF);
+	bool off_bad = reg->off >= VF_MAX_VAR_OFF || reg->off <= -VF_MAX_VAR_OFF;
+	bool smin_bad = smin >= VF_MAX_VAR_OFF || smin <= -VF_MAX_VAR_OFF;
 	char name[128];
 
+	if (!fixed_bad && !off_bad && !smin_bad)
+		return true;
 	vf_type_str(name, type);
-	if (tnum_is_const(reg->var_off) && (value >= VF_MAX_VAR_OFF || value <= -VF_MAX_VAR_OFF)) {
+	if (fixed_bad)
 		vf_msg(env, "math between %s pointer and %lld is not allowed\n", name,
 		       (long long)value);
-		return false;
-	}
-	if (reg->off >= VF_MAX_VAR_OFF || reg->off <= -VF_MAX_VAR_OFF) {
+	else if (off_bad)
 		vf_msg(env, "%s pointer offset %d is not allowed\n", name, reg->off);
-		return false;
-	}
-	if (smin == INT64_MIN) {
+	else if (smin == INT64_MIN)
 		vf_msg(env,
 		       "math between %s pointer and register with unbounded min value is not "
 		       "allowed\n",
 		       name);
-		return false;
-	}
-	if (smin >= VF_MAX_VAR_OFF || smin <= -VF_MAX_VAR_OFF) {
+	else
 		vf_msg(env, "value %lld makes %s pointer be out of bounds\n", (long long)smin,
 		       name);
-		return false;
-	}
-	return true;
+	return false;
 }
 
 /* Whether the type of pointer may be moved at all, and by this operand. */

@@ -139,10 +139,10 @@ struct vf_aux {
 
 /* A stored checkpoint in its hash bucket. */
 struct vf_checkpoint {
-	struct loupe_state state; /* first member: a state's checkpoint is found by its address */
 	struct vf_checkpoint *next, **pprev; /* bucket or free list */
 	uint32_t miss_cnt, hit_cnt;
 	bool in_free_list;
+	struct loupe_state state; /* its first fields share a cache line with the above */
 };
 
 /* A path left for later. */

@@ -91,12 +91,19 @@ void vf_checkpoints_drop(struct vf_env *env)
 	}
 }
 
+static struct vf_checkpoint *checkpoint_of(struct loupe_state *st)
+{
+	if (!st)
+		return NULL;
+	return (struct vf_checkpoint *)((char *)st - offsetof(struct vf_checkpoint, state));
+}
+
 int vf_branch_done(struct vf_env *env, struct loupe_state *st)
 {
 	struct vf_checkpoint *cp = NULL;
 
 	while (st) {
-		struct vf_checkpoint *parent = (struct vf_checkpoint *)st->parent;
+		struct vf_checkpoint *parent = checkpoint_of(st->parent);
 		int err;
 
 		if (--st->branches)
@@ -198,7 +205,11 @@ static void emit_compare(struct vf_env *env, const struct visit *visit, const st
 			 enum loupe_compare_mode mode, enum loupe_compare_outcome outcome,
 			 const struct loupe_diff *diff)
 {
-	struct loupe_compare cmp = {
+	struct loupe_compare cmp;
+
+	if (!vf_listening(env))
+		return;
+	cmp = (struct loupe_compare){
 		.old = &cp->state,
 		.cur = env->cur,
 		.insn_idx = visit->insn_idx,
@@ -208,9 +219,7 @@ static void emit_compare(struct vf_env *env, const struct visit *visit, const st
 		.hit_cnt = cp->hit_cnt,
 		.miss_cnt = cp->miss_cnt,
 	};
-
-	if (vf_listening(env))
-		VF_EMIT(env, compare, &cmp);
+	VF_EMIT(env, compare, &cmp);
 }
 
 static bool maybe_looping(const struct loupe_state *old, const struct loupe_state *cur)
