@@ -32,7 +32,7 @@ enum loupe_role {
 	LOUPE_ROLE_MOVED,
 	LOUPE_ROLE_CHANGED,
 	LOUPE_ROLE_ADDED,
-	LOUPE_ROLE_ERROR,   /* the rejecting instruction */
+	LOUPE_ROLE_ERROR, /* the rejecting instruction */
 	LOUPE_ROLE_CNT
 };
 
@@ -46,9 +46,9 @@ struct loupe_cell {
 };
 
 struct loupe_canvas {
-	int32_t x, y; /* what the top left cell shows, in the picture's coordinates */
-	int32_t w, h; /* cells */
-	bool ascii;   /* draw with + - | only */
+	int32_t x, y;		  /* what the top left cell shows, in the picture's coordinates */
+	int32_t w, h;		  /* cells */
+	bool ascii;		  /* draw with + - | only */
 	struct loupe_cell *cells; /* w × h, row after row */
 	uint8_t *lines; /* w × h, arms of the lines drawn there; for the drawing functions only */
 };
@@ -70,8 +70,8 @@ LOUPE_API void loupe_canvas_reset(struct loupe_canvas *canvas, int32_t x, int32_
 LOUPE_API struct loupe_cell *loupe_canvas_cell(struct loupe_canvas *canvas, int32_t x, int32_t y);
 
 /**
- * Writes UTF-8 text at x, y, at most max columns; what is outside is cut. Control characters, broken
- * sequences and characters that are not one column wide become '?'.
+ * Writes UTF-8 text at x, y, at most max columns; what is outside is cut. Control characters,
+ * broken sequences and characters that are not one column wide become '?'.
  * @return columns that the text takes, cut at max
  */
 LOUPE_API int32_t loupe_canvas_text(struct loupe_canvas *canvas, int32_t x, int32_t y, int32_t max,

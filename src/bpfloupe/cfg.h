@@ -24,7 +24,7 @@ enum loupe_cfg_op {
 	LOUPE_CFG_COND,	    /* to target if true, to other if false */
 	LOUPE_CFG_MAY_GOTO, /* to target once the budget is used up, else on to other */
 	LOUPE_CFG_CALL,	    /* calls the subprogram that starts at target, then goes on */
-	LOUPE_CFG_CALLBACK, /* names the subprogram at target (ldimm64 of a function), then goes on */
+	LOUPE_CFG_CALLBACK, /* names the subprogram at target, then goes on */
 	LOUPE_CFG_EXIT,	    /* leaves the subprogram */
 	LOUPE_CFG_REST,	    /* second slot of the instruction before it */
 };
@@ -48,7 +48,7 @@ struct loupe_edge {
 	uint32_t from, to; /* blocks */
 	uint8_t kind;	   /* enum loupe_edge_kind */
 	bool retreating;   /* leads to a block that is not later in the reverse postorder */
-	bool back;	   /* retreating, and the target dominates the source: a natural loop's edge */
+	bool back;	   /* retreating to a dominator: the edge of a natural loop */
 };
 
 struct loupe_block {
@@ -61,14 +61,14 @@ struct loupe_block {
 	bool reachable;	   /* from its subprogram's entry */
 	bool exits;	   /* ends in an exit or a return */
 	uint32_t rpo;	   /* position in cfg->rpo, LOUPE_CFG_NONE if unreachable */
-	uint32_t idom;	   /* immediate dominator, LOUPE_CFG_NONE for an entry or when unreachable */
+	uint32_t idom;	   /* immediate dominator, LOUPE_CFG_NONE: entry or unreachable */
 	uint32_t loop;	   /* innermost loop, LOUPE_CFG_NONE if in none */
 	uint32_t dom_first, dom_last; /* it dominates the blocks whose dom_first lies in here */
 };
 
 struct loupe_subprog {
 	uint32_t first, last;		 /* slots, both inclusive */
-	uint32_t first_block, block_cnt; /* its blocks are consecutive; the first one is the entry */
+	uint32_t first_block, block_cnt; /* its blocks, the entry first */
 	uint32_t first_rpo, rpo_cnt;	 /* its part of cfg->rpo: reachable blocks, entry first */
 	bool reachable;			 /* called, directly or not, from subprogram 0 */
 };

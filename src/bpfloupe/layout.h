@@ -5,9 +5,9 @@
  *
  *	┌──────────────────┐
  *	│ 3: if r2 > r3    │
- *	└───t──────────f───┘     a condition's true side leaves at the left, false at the right
+ *	└───t──────────f───┘     a condition's true side leaves left, the false one right
  *	┌───┘          │
- *	│             →12        a stub: the edge is cut, the label names the target's first insn
+ *	│             →12        a cut edge: the label names its target's first insn
  */
 #ifndef BPFLOUPE_LAYOUT_H
 #define BPFLOUPE_LAYOUT_H
@@ -41,7 +41,7 @@ struct loupe_block_content {
 	uint32_t (*lines)(void *data, uint32_t block);
 	/* fills *line, which is all zero, with line number i of the block */
 	void (*line)(void *data, uint32_t block, uint32_t i, struct loupe_block_line *line);
-	/* how a cut edge names the block, at most a few words; by default its first insn's number */
+	/* a cut edge's name for the block, at most a few words; default: its first insn */
 	void (*label)(void *data, uint32_t block, char *buf, size_t size);
 	/* enum loupe_role of the border; by default BLOCK, or BLOCK_DEAD when unreachable */
 	uint8_t (*block_role)(void *data, uint32_t block);
@@ -51,18 +51,18 @@ struct loupe_block_content {
 
 struct loupe_layout;
 
-/* Set up with loupe_layout_opts_init(). */
+/* Set up with loupe_layout_opts_init(), which sets what stands in parentheses. */
 struct loupe_layout_opts {
 	uint32_t subprog; /* the one to draw, or LOUPE_CFG_NONE: all, one below the other */
 	const struct loupe_cell_size *sizes;	   /* of each block; NULL: measured from content */
 	const struct loupe_block_content *content; /* may be NULL when sizes is given */
 	const uint8_t *hidden;	/* per block, 1: left out, edges to it are cut; NULL: none */
-	bool dead;		/* draw unreachable blocks too (default) */
-	uint32_t max_span;	/* an edge over more layers is cut (default 24) */
-	uint32_t max_preds;	/* edges from afar to a block with more entering are cut (default 6) */
-	int32_t max_reach;	/* an edge that goes further sideways is cut, in cells (default 400) */
-	/* Keep blocks in the order of another layout, as far as its graph's blocks match: the before
-	   and after panes. prev_insn gives for each of our slots the slot in prev_cfg, or
+	bool dead;		/* draw unreachable blocks too (true) */
+	uint32_t max_span;	/* an edge over more layers is cut (24) */
+	uint32_t max_preds;	/* with more entering a block, those from afar are cut (6) */
+	int32_t max_reach;	/* an edge that goes further sideways is cut, in cells (400) */
+	/* Keep blocks in the order of another layout, as far as the blocks match: the panes before
+	   and after. prev_insn gives for each of our slots the slot in prev_cfg, or
 	   LOUPE_CFG_NONE. All three or none. */
 	const struct loupe_layout *prev;
 	const struct loupe_cfg *prev_cfg;
@@ -82,8 +82,8 @@ struct loupe_point {
 
 /*
  * An edge as drawn: from the cell in the source's bottom border to the cell in the target's top
- * border, through points where it turns. A cut edge ends at a label that names the target, whose top
- * border tells how many are cut there.
+ * border, through points where it turns. A cut edge ends at a label that names the target; the top
+ * border of the target tells how many are cut there.
  */
 struct loupe_route {
 	uint32_t edge;	    /* in cfg->edges */
@@ -97,7 +97,7 @@ struct loupe_route {
 struct loupe_label {
 	int32_t x, y, w; /* cells; one row */
 	uint32_t block;	 /* that it names */
-	uint32_t edge;	 /* the cut edge; LOUPE_CFG_NONE: a mark in the block's top border, "+cnt" */
+	uint32_t edge;	 /* the cut edge; LOUPE_CFG_NONE: "+cnt" in the block's top border */
 	uint32_t cnt;	 /* cut edges that it stands for */
 	char text[40];	 /* UTF-8 */
 };
@@ -159,7 +159,8 @@ LOUPE_API struct loupe_layout_hit loupe_layout_at(const struct loupe_layout *lay
  * order; a route comes once for each of its pieces. */
 LOUPE_API void loupe_layout_visit(const struct loupe_layout *layout, int32_t x, int32_t y,
 				  int32_t w, int32_t h,
-				  void (*visit)(void *data, struct loupe_layout_hit hit), void *data);
+				  void (*visit)(void *data, struct loupe_layout_hit hit),
+				  void *data);
 
 /**
  * Draws what the canvas shows of the layout.

@@ -50,12 +50,12 @@ static int check_target(const struct builder *b, uint32_t i, uint32_t target)
 	const char *verb = names_subprog(b->insns[i].op) ? "refers" : "jumps";
 
 	if (target == LOUPE_CFG_NONE)
-		return loupe_error_set(b->err, -EINVAL,
-				       "insn %u %s to a place before the program", i, verb);
+		return loupe_error_set(b->err, -EINVAL, "insn %u %s to a place before the program",
+				       i, verb);
 	if (target >= b->cnt)
 		return loupe_error_set(b->err, -EINVAL,
-				       "insn %u %s to %u, but the program ends at insn %u", i,
-				       verb, target, b->cnt - 1);
+				       "insn %u %s to %u, but the program ends at insn %u", i, verb,
+				       target, b->cnt - 1);
 	if (b->insns[target].op == LOUPE_CFG_REST)
 		return loupe_error_set(b->err, -EINVAL,
 				       "insn %u %s to %u, the middle of an instruction", i, verb,
@@ -157,13 +157,14 @@ static int link_slots(struct builder *b, uint32_t i, uint32_t target, enum loupe
 
 	if (target < sub->first || target > sub->last) {
 		if (kind == LOUPE_EDGE_FALLTHROUGH)
-			return loupe_error_set(
-				b->err, -EINVAL,
-				"insn %u is the last of its subprogram, but control goes on after it",
-				i);
-		return loupe_error_set(b->err, -EINVAL,
-				       "insn %u jumps to %u, out of its subprogram (insns %u to %u)",
-				       i, target, sub->first, sub->last);
+			return loupe_error_set(b->err, -EINVAL,
+					       "insn %u is the last of its subprogram, but control "
+					       "goes on after it",
+					       i);
+		return loupe_error_set(
+			b->err, -EINVAL,
+			"insn %u jumps to %u, out of its subprogram (insns %u to %u)", i, target,
+			sub->first, sub->last);
 	}
 	add_edge(cfg, cfg->insn_block[i], cfg->insn_block[target], kind);
 	return 0;
@@ -193,8 +194,8 @@ static int make_edges(struct builder *b)
 		case LOUPE_CFG_COND:
 		case LOUPE_CFG_MAY_GOTO:
 			ret = link_slots(b, i, insn->target,
-					 insn->op == LOUPE_CFG_COND ? LOUPE_EDGE_TRUE :
-								      LOUPE_EDGE_MAY_GOTO);
+					 insn->op == LOUPE_CFG_COND ? LOUPE_EDGE_TRUE
+								    : LOUPE_EDGE_MAY_GOTO);
 			if (!ret)
 				ret = link_slots(b, i, insn->other, LOUPE_EDGE_FALSE);
 			break;
@@ -297,8 +298,10 @@ int loupe_cfg_build(const struct loupe_cfg_insn *insns, uint32_t cnt, struct lou
 	if (!cnt)
 		return loupe_error_set(err, -EINVAL, "the program has no instructions");
 	if (cnt >= CFG_MAX_INSNS)
-		return loupe_error_set(err, -EINVAL, "the program has %u instructions, at most %u "
-						     "can be drawn", cnt, CFG_MAX_INSNS - 1);
+		return loupe_error_set(err, -EINVAL,
+				       "the program has %u instructions, at most %u "
+				       "can be drawn",
+				       cnt, CFG_MAX_INSNS - 1);
 	b.marks = calloc(cnt, 1);
 	b.cfg = calloc(1, sizeof(*b.cfg));
 	ret = b.marks && b.cfg ? mark_starts(&b) : -ENOMEM;
@@ -347,9 +350,9 @@ void loupe_cfg_match(const struct loupe_cfg *cfg, const struct loupe_cfg *other,
 		/* instructions that stay together are neighbours: runs are enough */
 		match[n] = LOUPE_CFG_NONE;
 		for (uint32_t i = cfg->blocks[n].first; i <= cfg->blocks[n].last; i++) {
-			uint32_t to = other_insn[i] < other->insn_cnt ?
-					      other->insn_block[other_insn[i]] :
-					      LOUPE_CFG_NONE;
+			uint32_t to = other_insn[i] < other->insn_cnt
+					      ? other->insn_block[other_insn[i]]
+					      : LOUPE_CFG_NONE;
 
 			if (to == LOUPE_CFG_NONE)
 				continue;
@@ -366,8 +369,10 @@ void loupe_cfg_match(const struct loupe_cfg *cfg, const struct loupe_cfg *other,
 const char *loupe_edge_kind_name(enum loupe_edge_kind kind)
 {
 	static const char *const names[] = {
-		[LOUPE_EDGE_FALLTHROUGH] = "fallthrough", [LOUPE_EDGE_JUMP] = "jump",
-		[LOUPE_EDGE_TRUE] = "true",		  [LOUPE_EDGE_FALSE] = "false",
+		[LOUPE_EDGE_FALLTHROUGH] = "fallthrough",
+		[LOUPE_EDGE_JUMP] = "jump",
+		[LOUPE_EDGE_TRUE] = "true",
+		[LOUPE_EDGE_FALSE] = "false",
 		[LOUPE_EDGE_MAY_GOTO] = "may_goto",
 	};
 

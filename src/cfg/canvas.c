@@ -69,13 +69,13 @@ struct loupe_cell *loupe_canvas_cell(struct loupe_canvas *canvas, int32_t x, int
 static const struct {
 	uint32_t first, last;
 } not_one_column[] = {
-	{ 0x0, 0x8 },	     { 0xa, 0x1f },	  { 0x7f, 0x9f },      { 0xad, 0xad },
-	{ 0x300, 0x36f },    { 0x483, 0x489 },	  { 0x591, 0x5bd },    { 0x600, 0x61c },
-	{ 0x64b, 0x65f },    { 0x900, 0xdff },	  { 0xe31, 0xe4e },    { 0x1100, 0x11ff },
-	{ 0x1ab0, 0x1aff },  { 0x1dc0, 0x1dff },  { 0x200b, 0x200f },  { 0x2028, 0x202e },
-	{ 0x2060, 0x206f },  { 0x20d0, 0x20ff },  { 0x231a, 0x231b },  { 0x23e9, 0x23f3 },
-	{ 0x2e80, 0xa4cf },  { 0xa960, 0xa97c },  { 0xac00, 0xdfff },  { 0xf900, 0xfaff },
-	{ 0xfe00, 0xfe0f },  { 0xfe20, 0xfe6f },  { 0xfeff, 0xff60 },  { 0xffe0, 0xffff },
+	{ 0x0, 0x8 },	      { 0xa, 0x1f },	    { 0x7f, 0x9f },	     { 0xad, 0xad },
+	{ 0x300, 0x36f },     { 0x483, 0x489 },	    { 0x591, 0x5bd },	     { 0x600, 0x61c },
+	{ 0x64b, 0x65f },     { 0x900, 0xdff },	    { 0xe31, 0xe4e },	     { 0x1100, 0x11ff },
+	{ 0x1ab0, 0x1aff },   { 0x1dc0, 0x1dff },   { 0x200b, 0x200f },	     { 0x2028, 0x202e },
+	{ 0x2060, 0x206f },   { 0x20d0, 0x20ff },   { 0x231a, 0x231b },	     { 0x23e9, 0x23f3 },
+	{ 0x2e80, 0xa4cf },   { 0xa960, 0xa97c },   { 0xac00, 0xdfff },	     { 0xf900, 0xfaff },
+	{ 0xfe00, 0xfe0f },   { 0xfe20, 0xfe6f },   { 0xfeff, 0xff60 },	     { 0xffe0, 0xffff },
 	{ 0x16fe0, 0x1b2fb }, { 0x1f000, 0x1faff }, { 0x20000, 0xffffffff },
 };
 
@@ -118,9 +118,9 @@ static uint32_t ascii_glyph(uint32_t c)
 		uint32_t from;
 		char to;
 	} table[] = {
-		{ 0x2192, '>' }, { 0x2190, '<' }, { 0x2191, '^' }, { 0x2193, 'v' },
-		{ 0x25b2, '^' }, { 0x25b8, '>' }, { 0x2026, '~' }, { 0x00b7, '.' }, { 0x00d7, 'x' },
-		{ 0x25c6, '*' }, { 0x25cf, 'o' }, { 0x203a, '>' }, { 0x2013, '-' },
+		{ 0x2192, '>' }, { 0x2190, '<' }, { 0x2191, '^' }, { 0x2193, 'v' }, { 0x25b2, '^' },
+		{ 0x25b8, '>' }, { 0x2026, '~' }, { 0x00b7, '.' }, { 0x00d7, 'x' }, { 0x25c6, '*' },
+		{ 0x25cf, 'o' }, { 0x203a, '>' }, { 0x2013, '-' },
 	};
 
 	for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
@@ -271,11 +271,11 @@ void canvas_line(struct loupe_canvas *canvas, int32_t x0, int32_t y0, int32_t x1
 	int32_t yb = clip(y1, (int64_t)canvas->y - 1, (int64_t)canvas->y + canvas->h);
 
 	for (int32_t x = xa; x <= xb && y0 == y1; x++)
-		add_arms(canvas, x, y0,
-			 (uint8_t)((x > x0 ? LEFT : 0) | (x < x1 ? RIGHT : 0)), role, on_top);
+		add_arms(canvas, x, y0, (uint8_t)((x > x0 ? LEFT : 0) | (x < x1 ? RIGHT : 0)), role,
+			 on_top);
 	for (int32_t y = ya; y <= yb && y0 != y1; y++)
-		add_arms(canvas, x0, y,
-			 (uint8_t)((y > y0 ? UP : 0) | (y < y1 ? DOWN : 0)), role, on_top);
+		add_arms(canvas, x0, y, (uint8_t)((y > y0 ? UP : 0) | (y < y1 ? DOWN : 0)), role,
+			 on_top);
 }
 
 void canvas_box(struct loupe_canvas *canvas, int32_t x, int32_t y, int32_t w, int32_t h,
@@ -298,7 +298,8 @@ void canvas_box(struct loupe_canvas *canvas, int32_t x, int32_t y, int32_t w, in
 	}
 }
 
-void canvas_port(struct loupe_canvas *canvas, int32_t x, int32_t y, bool below, enum loupe_role role)
+void canvas_port(struct loupe_canvas *canvas, int32_t x, int32_t y, bool below,
+		 enum loupe_role role)
 {
 	canvas_put(canvas, x, y, role,
 		   arms_glyph(LEFT | RIGHT | (below ? DOWN : UP), canvas->ascii));

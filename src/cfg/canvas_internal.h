@@ -5,7 +5,8 @@
 
 #include "bpfloupe/canvas.h"
 
-void canvas_put(struct loupe_canvas *canvas, int32_t x, int32_t y, enum loupe_role role, uint32_t c);
+void canvas_put(struct loupe_canvas *canvas, int32_t x, int32_t y, enum loupe_role role,
+		uint32_t c);
 
 /* A straight line, x0 <= x1 and y0 <= y1; it joins lines that end where it passes, and passes under
  * upright lines (over all, if on_top). */

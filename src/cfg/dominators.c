@@ -12,10 +12,10 @@
 
 /* All by preorder number. */
 struct lt {
-	uint32_t *semi;	    /* semidominator */
+	uint32_t *semi; /* semidominator */
 	uint32_t *idom;
-	uint32_t *ancestor; /* in the forest of blocks already processed */
-	uint32_t *label;    /* least semidominator on the compressed path above */
+	uint32_t *ancestor;		/* in the forest of blocks already processed */
+	uint32_t *label;		/* least semidominator on the compressed path above */
 	uint32_t *bucket, *bucket_next; /* lists of blocks by semidominator */
 	uint32_t *stack;
 };

@@ -16,8 +16,10 @@ enum loupe_role layout_edge_role(const struct loupe_cfg *cfg,
 				 const struct loupe_route *route)
 {
 	static const uint8_t by_kind[] = {
-		[LOUPE_EDGE_FALLTHROUGH] = LOUPE_ROLE_EDGE, [LOUPE_EDGE_JUMP] = LOUPE_ROLE_EDGE,
-		[LOUPE_EDGE_TRUE] = LOUPE_ROLE_EDGE_TRUE,   [LOUPE_EDGE_FALSE] = LOUPE_ROLE_EDGE_FALSE,
+		[LOUPE_EDGE_FALLTHROUGH] = LOUPE_ROLE_EDGE,
+		[LOUPE_EDGE_JUMP] = LOUPE_ROLE_EDGE,
+		[LOUPE_EDGE_TRUE] = LOUPE_ROLE_EDGE_TRUE,
+		[LOUPE_EDGE_FALSE] = LOUPE_ROLE_EDGE_FALSE,
 		[LOUPE_EDGE_MAY_GOTO] = LOUPE_ROLE_EDGE_TRUE,
 	};
 
@@ -100,7 +102,9 @@ static void draw_ports(const struct drawing *d, const struct loupe_node *node)
 
 	for (uint32_t e = block->succ; e < block->succ + block->succ_cnt; e++) {
 		static const char letters[] = {
-			[LOUPE_EDGE_TRUE] = 't', [LOUPE_EDGE_FALSE] = 'f', [LOUPE_EDGE_MAY_GOTO] = 'm',
+			[LOUPE_EDGE_TRUE] = 't',
+			[LOUPE_EDGE_FALSE] = 'f',
+			[LOUPE_EDGE_MAY_GOTO] = 'm',
 		};
 		const struct loupe_route *route = &l->routes[l->edge_route[e]];
 		const struct loupe_point *p = &l->points[route->first];

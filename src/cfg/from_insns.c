@@ -41,7 +41,8 @@ static int map_ebpf(const struct loupe_insn *insn, uint32_t i, struct loupe_cfg_
 	} else if (op == BPF_JA) {
 		return loupe_error_set(err, -EINVAL,
 				       "insn %u jumps to an address in a register: no graph can be "
-				       "made of opcode 0x%02x", i, insn->code);
+				       "made of opcode 0x%02x",
+				       i, insn->code);
 	} else if (insn->code == CODE_MAY_GOTO) {
 		*out = (struct loupe_cfg_insn){ LOUPE_CFG_MAY_GOTO, slot(by_off), i + 1 };
 	} else if (insn->code == (BPF_JMP | BPF_CALL)) {
@@ -96,8 +97,8 @@ int loupe_cfg_from_cbpf(const struct loupe_cbpf_insn *insns, uint32_t cnt, struc
 		if (BPF_CLASS(insn->code) == BPF_RET)
 			flow[i].op = LOUPE_CFG_EXIT;
 		else if (insn->code == (BPF_JMP | BPF_JA))
-			flow[i] = (struct loupe_cfg_insn){ LOUPE_CFG_JUMP, slot(next + insn->k),
-							   0 };
+			flow[i] =
+				(struct loupe_cfg_insn){ LOUPE_CFG_JUMP, slot(next + insn->k), 0 };
 		else if (BPF_CLASS(insn->code) == BPF_JMP)
 			flow[i] = (struct loupe_cfg_insn){ LOUPE_CFG_COND, slot(next + insn->jt),
 							   slot(next + insn->jf) };

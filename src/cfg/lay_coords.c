@@ -73,7 +73,8 @@ static void mark_conflicts(struct lay_graph *g)
 				bool inner = inner_top(g, g->slots[scanned]) != LOUPE_CFG_NONE;
 
 				for (uint32_t i = 0; i < node->up_cnt; i++) {
-					struct lay_seg *seg = &g->segs[g->up_segs[node->up_first + i]];
+					struct lay_seg *seg =
+						&g->segs[g->up_segs[node->up_first + i]];
 					uint32_t pos = g->nodes[seg->top].pos;
 
 					if (!inner && (pos < left || pos > right))
@@ -237,7 +238,8 @@ static int64_t separation(const struct lay_graph *g, uint32_t left, uint32_t rig
 }
 
 /* The node's neighbour further left (or right) as seen by the aligner, and how far it must be. */
-static bool beside(const struct aligner *a, uint32_t n, bool further, uint32_t *other, int64_t *dist)
+static bool beside(const struct aligner *a, uint32_t n, bool further, uint32_t *other,
+		   int64_t *dist)
 {
 	const struct lay_graph *g = a->g;
 	const struct lay_node *node = &g->nodes[n];
@@ -297,8 +299,8 @@ static void compact(struct aligner *a, int64_t *result)
 
 		do {
 			if (beside(a, n, false, &other, &dist)) {
-				int64_t least = a->x[a->root[other]] + seen_shift(a, other) +
-						dist - seen_shift(a, n);
+				int64_t least = a->x[a->root[other]] + seen_shift(a, other) + dist -
+						seen_shift(a, n);
 
 				x = least > x ? least : x;
 			}

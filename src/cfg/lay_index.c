@@ -167,13 +167,14 @@ struct loupe_layout_hit loupe_layout_at(const struct loupe_layout *l, int32_t x,
 
 	if (x < 0 || y < 0 || x >= l->w || y >= l->h)
 		return hit;
-	cell = (uint32_t)(y / index->cell_h) * (uint32_t)index->cols + (uint32_t)(x / index->cell_w);
+	cell = (uint32_t)(y / index->cell_h) * (uint32_t)index->cols +
+	       (uint32_t)(x / index->cell_w);
 	for (uint32_t i = index->first[cell]; i < index->first[cell + 1]; i++) {
 		const struct item *item = &index->items[index->list[i]];
 
 		if (!touches(item->at, at))
 			continue;
-		/* labels come first in the list, then nodes; where lines cross, the upright one shows */
+		/* labels come first, then nodes; where lines cross, the upright one shows */
 		if (item->thing != LOUPE_LAYOUT_ROUTE)
 			return (struct loupe_layout_hit){ item->thing, item->index };
 		if (hit.thing && (upright || item->at.x0 != item->at.x1))
@@ -201,7 +202,7 @@ void lay_index_visit(const struct loupe_layout *l, int32_t x, int32_t y, int32_t
 				const struct item *item = &index->items[index->list[i]];
 				struct rect r = grid_cells(index, item->at);
 
-				/* in the first of the grid cells that it shares with the rectangle */
+				/* in the first of the grid cells that both share */
 				if (touches(item->at, wanted) && most(r.x0, cells.x0) == cx &&
 				    most(r.y0, cells.y0) == cy)
 					visit(data, item->thing, item->index, item->at.x0,

@@ -206,13 +206,13 @@ static bool cut(struct layering *l)
 		if (edge->cut)
 			continue;
 		if (edge->upwards)
-			limit = limit < UINT32_MAX / UPWARD_SPAN_FACTOR ?
-					limit * UPWARD_SPAN_FACTOR :
-					UINT32_MAX;
+			limit = limit < UINT32_MAX / UPWARD_SPAN_FACTOR ? limit * UPWARD_SPAN_FACTOR
+									: UINT32_MAX;
 		else if (l->nearest[edge->to] == e)
 			continue;
-		if (g->far[edge->edge] || span(g, edge) > limit || (!edge->upwards && span(g, edge) > 1 &&
-					      l->in_cnt[edge->to] > g->opts->max_preds)) {
+		if (g->far[edge->edge] || span(g, edge) > limit ||
+		    (!edge->upwards && span(g, edge) > 1 &&
+		     l->in_cnt[edge->to] > g->opts->max_preds)) {
 			edge->cut = true;
 			any = true;
 		}

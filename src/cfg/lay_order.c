@@ -11,12 +11,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MAX_SWEEPS   16
-#define MAX_IDLE     4	    /* sweeps without gain */
-#define LARGE	     20000  /* nodes; from here on, fewer sweeps */
-#define LARGE_SWEEPS 6
-#define MAX_EXCHANGES 8	    /* rounds of exchanging neighbours */
-#define MAX_PAIRS    4096   /* of edges that are compared for an exchange */
+#define MAX_SWEEPS    16
+#define MAX_IDLE      4	    /* sweeps without gain */
+#define LARGE	      20000 /* nodes; from here on, fewer sweeps */
+#define LARGE_SWEEPS  6
+#define MAX_EXCHANGES 8	   /* rounds of exchanging neighbours */
+#define MAX_PAIRS     4096 /* of edges that are compared for an exchange */
 
 struct key {
 	uint64_t value;
@@ -166,7 +166,7 @@ static uint64_t scaled(uint32_t pos, uint32_t quarter)
 	return (4 * (uint64_t)pos + quarter) << FRACTION;
 }
 
-/* Mean position of the neighbours in the layer above or below; own position where there are none. */
+/* Mean position of the neighbours in the layer above or below, own position without any. */
 static uint64_t barycentre(const struct lay_graph *g, uint32_t n, bool from_above)
 {
 	const struct lay_node *node = &g->nodes[n];
@@ -226,8 +226,8 @@ static void keep_previous(struct ordering *o, uint32_t layer)
 		const struct lay_node *node = &g->nodes[g->slots[s]];
 
 		if (node->type == LAY_BLOCK && g->prev_rank[node->block] >= 0)
-			keys[cnt++] = (struct key){ (uint64_t)g->prev_rank[node->block],
-						    g->slots[s] };
+			keys[cnt++] =
+				(struct key){ (uint64_t)g->prev_rank[node->block], g->slots[s] };
 	}
 	sort_keys(keys, keys + cnt, cnt);
 	for (uint32_t s = g->layer_first[layer]; s < g->layer_first[layer + 1] && cnt; s++) {

@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define NONE	  LOUPE_CFG_NONE
+#define NONE LOUPE_CFG_NONE
 /* Beyond that many tracks, rows are saved at the price of crossings. */
 #define SOFT_ROWS 4
 #define MASK_ROWS 64
@@ -97,7 +97,8 @@ static void make_wires(struct router *r)
 			continue;
 		}
 		for (uint32_t i = 0; i < (edge->cut ? 0 : edge->dummy_cnt); i++) {
-			add_wire(r, e, g->nodes[from].layer + 1, from, false, edge->dummy + i, true);
+			add_wire(r, e, g->nodes[from].layer + 1, from, false, edge->dummy + i,
+				 true);
 			from = edge->dummy + i;
 		}
 		add_wire(r, e, g->nodes[from].layer + 1, from, false, edge->to, true);
@@ -250,8 +251,8 @@ struct task {
 	int32_t x[2];
 	bool bottom[2];
 	uint32_t wire;
-	bool second;	    /* half of a dogleg */
-	uint32_t above[2];  /* tasks whose tracks must be above, or NONE */
+	bool second;	   /* half of a dogleg */
+	uint32_t above[2]; /* tasks whose tracks must be above, or NONE */
 	uint32_t track;
 	bool placed;
 };
@@ -343,7 +344,8 @@ static void place_task(struct router *r, struct task *tasks, struct task *t)
 }
 
 /* A column near x in which no wire of the channel ends. */
-static int32_t free_column(const struct router *r, const struct task *tasks, uint32_t cnt, int32_t x)
+static int32_t free_column(const struct router *r, const struct task *tasks, uint32_t cnt,
+			   int32_t x)
 {
 	for (int32_t d = 1; d < r->g->w; d++) {
 		for (int32_t sign = -1; sign <= 1; sign += 2) {
@@ -563,7 +565,8 @@ static int add_point(struct lay_graph *g, uint32_t first, int32_t x, int32_t y)
 	}
 	if (cnt && p[-1].x == x && p[-1].y == y)
 		return 0;
-	if (cnt > 1 && ((p[-2].x == p[-1].x && p[-1].x == x) || (p[-2].y == p[-1].y && p[-1].y == y))) {
+	if (cnt > 1 &&
+	    ((p[-2].x == p[-1].x && p[-1].x == x) || (p[-2].y == p[-1].y && p[-1].y == y))) {
 		p[-1] = (struct loupe_point){ x, y };
 		return 0;
 	}

@@ -146,14 +146,12 @@ static int rank_previous(struct builder *b)
 	}
 	loupe_cfg_match(b->cfg, opts->prev_cfg, opts->prev_insn, match);
 	for (uint32_t n = 0; n < b->cfg->block_cnt; n++) {
-		uint32_t node = match[n] < opts->prev->block_cnt ?
-					opts->prev->block_node[match[n]] :
-					NONE;
+		uint32_t node =
+			match[n] < opts->prev->block_cnt ? opts->prev->block_node[match[n]] : NONE;
 
 		b->prev_rank[n] = -1;
 		if (node != NONE)
-			b->prev_rank[n] = opts->prev->nodes[node].x +
-					  opts->prev->nodes[node].w / 2;
+			b->prev_rank[n] = opts->prev->nodes[node].x + opts->prev->nodes[node].w / 2;
 	}
 	free(match);
 	return 0;

@@ -30,7 +30,7 @@ struct lay_node {
 	uint32_t block; /* block, or the one that a label names */
 	uint32_t edge;	/* of a dummy or label, in lay_graph.edges */
 	uint32_t layer;
-	uint32_t pos;	/* in its layer */
+	uint32_t pos;		    /* in its layer */
 	uint32_t down[2], down_cnt; /* segments, the true side's first */
 	uint32_t up_first, up_cnt;  /* in lay_graph.up_segs */
 	uint32_t beside; /* first or last dummy of an upward edge: the block at that end */
@@ -52,10 +52,10 @@ struct lay_edge {
 	uint32_t from, to; /* nodes; to is the label of a cut edge */
 	uint32_t dummy;	   /* first of its dummies, from the upper end to the lower */
 	uint32_t dummy_cnt;
-	uint8_t port;	   /* enum lay_port */
+	uint8_t port; /* enum lay_port */
 	bool upwards;
 	bool cut;
-	bool to_other;	   /* the target is not in this piece */
+	bool to_other; /* the target is not in this piece */
 };
 
 /* One piece. */
@@ -64,8 +64,8 @@ struct lay_graph {
 	const struct loupe_layout_opts *opts;
 	const struct loupe_cell_size *sizes; /* by block */
 	const uint32_t *piece_of;	     /* by block */
-	const int64_t *prev_rank;	     /* by block, -1: no partner; NULL: no previous layout */
-	const uint8_t *far;		     /* by cfg edge: reaches too far, cut it if possible */
+	const int64_t *prev_rank; /* by block, -1: no partner; NULL: no previous layout */
+	const uint8_t *far;	  /* by cfg edge: reaches too far, cut it if possible */
 	uint32_t piece;
 
 	struct lay_node *nodes; /* blocks first, in instruction order */
@@ -121,7 +121,8 @@ static inline int32_t lay_anchor(const struct lay_graph *g, const struct lay_nod
 }
 
 /* What a label says; buf holds a loupe_label's text. */
-void lay_label_text(const struct lay_graph *g, uint32_t block, bool upwards, char *buf, size_t size);
+void lay_label_text(const struct lay_graph *g, uint32_t block, bool upwards, char *buf,
+		    size_t size);
 
 /* Columns of the mark that counts cut edges, at the right end of the top border; 0: no mark. */
 int32_t lay_mark_width(const struct lay_graph *g, uint32_t node);

@@ -21,7 +21,7 @@ struct nest {
 	uint32_t *header; /* of the innermost loop around, a header's own loop not counted */
 	uint32_t *mark;	  /* last header for which the block was put on the work list */
 	uint32_t *work;
-	uint32_t *extra;  /* list of entries that bypass a header, handed on to the loop around */
+	uint32_t *extra; /* list of entries that bypass a header, handed on to the loop around */
 	struct extra_pred *extra_preds;
 	uint32_t extra_cnt, extra_size;
 	uint8_t *is_header;

@@ -8,8 +8,8 @@
 struct walk {
 	struct loupe_cfg *cfg;
 	struct cfg_dfs *dfs;
-	uint32_t *stack; /* numbers of the blocks on the current path */
-	uint8_t *next;	 /* per block: successors already looked at */
+	uint32_t *stack;  /* numbers of the blocks on the current path */
+	uint8_t *next;	  /* per block: successors already looked at */
 	uint32_t rpo_end; /* part of rpo that is still free ends here */
 };
 

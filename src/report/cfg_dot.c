@@ -40,24 +40,22 @@ static void write_block(const struct loupe_cfg_report *report, uint32_t n, FILE 
 static void write_edge(const struct loupe_cfg *cfg, const struct loupe_edge *edge, FILE *out)
 {
 	static const char *const colours[] = {
-		[LOUPE_EDGE_FALLTHROUGH] = "black",
-		[LOUPE_EDGE_JUMP] = "black",
-		[LOUPE_EDGE_TRUE] = "darkgreen",
-		[LOUPE_EDGE_FALSE] = "firebrick",
+		[LOUPE_EDGE_FALLTHROUGH] = "black",  [LOUPE_EDGE_JUMP] = "black",
+		[LOUPE_EDGE_TRUE] = "darkgreen",     [LOUPE_EDGE_FALSE] = "firebrick",
 		[LOUPE_EDGE_MAY_GOTO] = "darkgreen",
 	};
 	bool two = cfg->blocks[edge->from].succ_cnt == 2;
 
 	fprintf(out, "\tb%u:s%c -> b%u:n [color=%s", edge->from,
-		!two				   ? ' ' :
-		edge->kind == LOUPE_EDGE_FALSE	   ? 'e' :
-						     'w',
+		!two				 ? ' '
+		: edge->kind == LOUPE_EDGE_FALSE ? 'e'
+						 : 'w',
 		edge->to, colours[edge->kind]);
 	if (two)
 		fprintf(out, ", taillabel=\"%c\"",
-			edge->kind == LOUPE_EDGE_FALSE ? 'f' :
-			edge->kind == LOUPE_EDGE_TRUE  ? 't' :
-							 'm');
+			edge->kind == LOUPE_EDGE_FALSE	? 'f'
+			: edge->kind == LOUPE_EDGE_TRUE ? 't'
+							: 'm');
 	if (edge->retreating)
 		fprintf(out, ", style=%s", edge->back ? "bold" : "dashed");
 	fputs("];\n", out);
@@ -76,8 +74,10 @@ int loupe_cfg_write_dot(const struct loupe_cfg_report *report, FILE *out)
 		const struct loupe_subprog *sub = &cfg->subprogs[s];
 
 		if (cfg->subprog_cnt > 1)
-			fprintf(out, "\tsubgraph cluster_%u {\n\t\tlabel=\"subprog %u, insns %u to "
-				     "%u\";\n", s, s, sub->first, sub->last);
+			fprintf(out,
+				"\tsubgraph cluster_%u {\n\t\tlabel=\"subprog %u, insns %u to "
+				"%u\";\n",
+				s, s, sub->first, sub->last);
 		else
 			fputs("\t{\n", out);
 		for (uint32_t i = 0; i < sub->block_cnt; i++)

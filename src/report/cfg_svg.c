@@ -10,7 +10,7 @@
 #define CELL_H 17
 #define MARGIN 12
 /* From a cell's top to the text's base line. */
-#define BASE   13
+#define BASE 13
 
 static const char style[] =
 	"text{font:13px 'DejaVu Sans Mono','Liberation Mono',Menlo,Consolas,monospace;"
@@ -126,7 +126,9 @@ static void write_route(const struct svg *svg, const struct loupe_route *route)
 	const struct loupe_edge *edge = &cfg->edges[route->edge];
 	enum loupe_role role = layout_edge_role(cfg, svg->report->content, route);
 	static const char letters[] = {
-		[LOUPE_EDGE_TRUE] = 't', [LOUPE_EDGE_FALSE] = 'f', [LOUPE_EDGE_MAY_GOTO] = 'm',
+		[LOUPE_EDGE_TRUE] = 't',
+		[LOUPE_EDGE_FALSE] = 'f',
+		[LOUPE_EDGE_MAY_GOTO] = 'm',
 	};
 
 	fprintf(svg->out, "<polyline class=\"%s\"%s points=\"", loupe_role_name(role),
@@ -164,13 +166,15 @@ int loupe_cfg_write_svg(const struct loupe_cfg_report *report, FILE *out)
 		return -E2BIG;
 	}
 	fprintf(out,
-		"<svg xmlns=\"http://www.w3.org/2000/svg\" xml:space=\"preserve\" width=\"%lld\" height=\"%lld\" "
+		"<svg xmlns=\"http://www.w3.org/2000/svg\" xml:space=\"preserve\" width=\"%lld\" "
+		"height=\"%lld\" "
 		"viewBox=\"0 0 %lld %lld\">\n<title>",
 		(long long)w, (long long)h, (long long)w, (long long)h);
 	write_escaped(report->title ? report->title : "control-flow graph", out);
 	fprintf(out,
 		"</title>\n<style>\n%s</style>\n"
-		"<defs><marker id=\"a\" viewBox=\"0 0 8 8\" refX=\"7\" refY=\"4\" markerWidth=\"6\" "
+		"<defs><marker id=\"a\" viewBox=\"0 0 8 8\" refX=\"7\" refY=\"4\" "
+		"markerWidth=\"6\" "
 		"markerHeight=\"6\" orient=\"auto\"><path d=\"M0 0L8 4L0 8z\" "
 		"fill=\"context-stroke\"/></marker></defs>\n"
 		"<rect class=\"paper\" width=\"100%%\" height=\"100%%\"/>\n",

@@ -32,7 +32,8 @@ static void text_is_cut_and_cleaned(void **state)
 	loupe_canvas_reset(canvas, 0, 0);
 	assert_row(canvas, 0, "");
 	/* escape, broken UTF-8, too long form, a wide character, a combining one, a tab */
-	loupe_canvas_text(canvas, 0, 0, 8, LOUPE_ROLE_TEXT, "\033\xff\xc0\x80\xe4\xb8\xad\xcc\x81\tä");
+	loupe_canvas_text(canvas, 0, 0, 8, LOUPE_ROLE_TEXT,
+			  "\033\xff\xc0\x80\xe4\xb8\xad\xcc\x81\tä");
 	assert_row(canvas, 0, "????? ä");
 	assert_int_equal(loupe_text_columns("→12 ä"), 5);
 	assert_int_equal(loupe_text_columns("\xe2\x86"), 1);
@@ -106,10 +107,8 @@ static void roles_have_names(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(text_is_cut_and_cleaned),
-		cmocka_unit_test(row_fits_its_buffer),
-		cmocka_unit_test(sizes_are_checked),
-		cmocka_unit_test(lines_join_and_cross),
+		cmocka_unit_test(text_is_cut_and_cleaned), cmocka_unit_test(row_fits_its_buffer),
+		cmocka_unit_test(sizes_are_checked),	   cmocka_unit_test(lines_join_and_cross),
 		cmocka_unit_test(roles_have_names),
 	};
 

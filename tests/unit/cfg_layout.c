@@ -33,7 +33,8 @@ static struct loupe_cell_size *random_sizes(const struct loupe_cfg *cfg, uint64_
 	return sizes;
 }
 
-static struct loupe_layout *lay_out(const struct loupe_cfg *cfg, const struct loupe_layout_opts *opts)
+static struct loupe_layout *lay_out(const struct loupe_cfg *cfg,
+				    const struct loupe_layout_opts *opts)
 {
 	struct loupe_layout *layout = NULL;
 
@@ -120,7 +121,8 @@ static void put_line(const struct map *map, uint32_t r, struct loupe_point a, st
 	for (struct loupe_point p = a;; p.x += dx, p.y += dy) {
 		struct use *use = at(map, p.x, p.y);
 		uint32_t *line = dx ? &use->across : &use->along;
-		bool end = (p.x == first->x && p.y == first->y) || (p.x == last->x && p.y == last->y);
+		bool end =
+			(p.x == first->x && p.y == first->y) || (p.x == last->x && p.y == last->y);
 
 		if (!end) {
 			assert_int_equal(use->node, 0);
@@ -279,8 +281,8 @@ static void random_tangles(void **state)
 	(void)state;
 	for (uint64_t seed = 1; seed <= 600; seed++) {
 		uint32_t cnt = 3 + (uint32_t)seed % 120;
-		struct loupe_cfg_insn *insns = random_program(cnt, 2 + (uint32_t)seed % 50,
-							      (uint32_t)seed % 6, seed);
+		struct loupe_cfg_insn *insns =
+			random_program(cnt, 2 + (uint32_t)seed % 50, (uint32_t)seed % 6, seed);
 
 		check_program(insns, cnt, seed);
 		free(insns);
@@ -292,8 +294,8 @@ static void structured_programs(void **state)
 	(void)state;
 	for (uint64_t seed = 1; seed <= 150; seed++) {
 		uint32_t cnt;
-		struct loupe_cfg_insn *insns = structured_program(40 + 3 * (uint32_t)seed, seed,
-								  &cnt);
+		struct loupe_cfg_insn *insns =
+			structured_program(40 + 3 * (uint32_t)seed, seed, &cnt);
 
 		check_program(insns, cnt, seed);
 		free(insns);
@@ -574,8 +576,8 @@ static void check_at(const struct loupe_layout *l, int32_t x, int32_t y)
 		node |= overlap(n->x, n->y, n->x + n->w - 1, n->y + n->h - 1, cell);
 	}
 	for (uint32_t i = 0; i < l->label_cnt; i++)
-		label |= overlap(l->labels[i].x, l->labels[i].y, l->labels[i].x + l->labels[i].w - 1,
-				 l->labels[i].y, cell);
+		label |= overlap(l->labels[i].x, l->labels[i].y,
+				 l->labels[i].x + l->labels[i].w - 1, l->labels[i].y, cell);
 	for (uint32_t i = 0; i < l->route_cnt; i++) {
 		const struct loupe_point *p = &l->points[l->routes[i].first];
 
@@ -592,10 +594,10 @@ static void check_at(const struct loupe_layout *l, int32_t x, int32_t y)
 				upright = false;
 		}
 	}
-	assert_int_equal(hit.thing, label  ? LOUPE_LAYOUT_LABEL :
-				    node   ? LOUPE_LAYOUT_NODE :
-				    line   ? LOUPE_LAYOUT_ROUTE :
-					     LOUPE_LAYOUT_NOTHING);
+	assert_int_equal(hit.thing, label  ? LOUPE_LAYOUT_LABEL
+				    : node ? LOUPE_LAYOUT_NODE
+				    : line ? LOUPE_LAYOUT_ROUTE
+					   : LOUPE_LAYOUT_NOTHING);
 }
 
 static void queries_find_what_is_there(void **state)

@@ -88,8 +88,7 @@ static inline uint32_t emit_body(struct loupe_cfg_insn *insns, uint32_t at, uint
 }
 
 /* A structured program of about size slots; *cnt is its length. */
-static inline struct loupe_cfg_insn *structured_program(uint32_t size, uint64_t seed,
-							uint32_t *cnt)
+static inline struct loupe_cfg_insn *structured_program(uint32_t size, uint64_t seed, uint32_t *cnt)
 {
 	struct loupe_cfg_insn *insns = calloc(size + 64, sizeof(*insns));
 	uint32_t end = emit_body(insns, 0, size, 0, &seed);

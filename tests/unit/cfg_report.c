@@ -11,12 +11,12 @@
 #include "bpfloupe/image.h"
 
 static const struct loupe_insn ebpf[] = {
-	{ 0x61, 2, 1, 4, 0 },		  /* 0: r2 = *(u32 *)(r1 +4) */
-	{ 0x55, 2, 0, 3, 7 },		  /* 1: if r2 != 0x7 goto pc+3 */
-	{ 0x18, 0, 0, 0, 5 }, { 0 },	  /* 2: r0 = 0x5 ll */
-	{ 0x05, 0, 0, 1, 0 },		  /* 4: goto pc+1 */
-	{ 0xb7, 0, 0, 0, 1 },		  /* 5: r0 = 1 */
-	{ 0x95, 0, 0, 0, 0 },		  /* 6: exit */
+	{ 0x61, 2, 1, 4, 0 },	     /* 0: r2 = *(u32 *)(r1 +4) */
+	{ 0x55, 2, 0, 3, 7 },	     /* 1: if r2 != 0x7 goto pc+3 */
+	{ 0x18, 0, 0, 0, 5 }, { 0 }, /* 2: r0 = 0x5 ll */
+	{ 0x05, 0, 0, 1, 0 },	     /* 4: goto pc+1 */
+	{ 0xb7, 0, 0, 0, 1 },	     /* 5: r0 = 1 */
+	{ 0x95, 0, 0, 0, 0 },	     /* 6: exit */
 };
 
 static const struct loupe_cbpf_insn cbpf[] = {
@@ -30,7 +30,8 @@ static char *write_with(int (*writer)(const struct loupe_cfg_report *, FILE *), 
 {
 	struct loupe_cfg_program prog = { 0 };
 	struct loupe_block_content content;
-	struct loupe_cfg_report report = { .content = &content, .program = &prog,
+	struct loupe_cfg_report report = { .content = &content,
+					   .program = &prog,
 					   .title = "a \"title\" <&>" };
 	struct loupe_cfg *cfg;
 	char *text = NULL;
