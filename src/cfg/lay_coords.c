@@ -138,8 +138,7 @@ static void prefer_blocks(struct lay_graph *g)
 
 /* ---- one alignment ------------------------------------------------------------------------ */
 
-/* Where the segment's lower end wants to be, from the anchor of its upper end. */
-static int32_t lean(const struct lay_graph *g, const struct lay_seg *seg)
+int32_t lay_lean(const struct lay_graph *g, const struct lay_seg *seg)
 {
 	const struct lay_node *top = &g->nodes[seg->top];
 
@@ -193,7 +192,7 @@ static void align_node(struct aligner *a, uint32_t n, int64_t *limit)
 		a->next[n] = a->root[u];
 		a->next[u] = n;
 		a->root[n] = a->root[u];
-		a->shift[n] = a->shift[u] + (a->from_below ? -lean(g, seg) : lean(g, seg));
+		a->shift[n] = a->shift[u] + (a->from_below ? -lay_lean(g, seg) : lay_lean(g, seg));
 		*limit = pos;
 		return;
 	}
@@ -229,8 +228,7 @@ static int32_t width(const struct lay_node *node)
 	return node->w ? node->w : 1;
 }
 
-/* Columns between the anchors of left and right, neighbours as the reader sees them. */
-static int64_t separation(const struct lay_graph *g, uint32_t left, uint32_t right)
+int64_t lay_separation(const struct lay_graph *g, uint32_t left, uint32_t right)
 {
 	const struct lay_node *a = &g->nodes[left], *b = &g->nodes[right];
 
@@ -250,7 +248,7 @@ static bool beside(const struct aligner *a, uint32_t n, bool further, uint32_t *
 	if (right ? node->pos + 1 == cnt : node->pos == 0)
 		return false;
 	*other = g->slots[first + node->pos + (right ? 1 : UINT32_MAX)];
-	*dist = right ? separation(g, n, *other) : separation(g, *other, n);
+	*dist = right ? lay_separation(g, n, *other) : lay_separation(g, *other, n);
 	return true;
 }
 
@@ -403,8 +401,6 @@ static int balance(struct aligner *a)
 		if (a->x[n] - min > (1 << 30))
 			return -E2BIG;
 		g->nodes[n].x = (int32_t)(a->x[n] - min);
-		if (g->nodes[n].x + width(&g->nodes[n]) > g->w)
-			g->w = g->nodes[n].x + width(&g->nodes[n]);
 	}
 	return 0;
 }

@@ -10,6 +10,8 @@
 #define NONE	   LOUPE_CFG_NONE
 #define MAX_CELLS  (1 << 30)
 #define MAX_INSIDE (1 << 15)
+/* Edges to a block where others are cut may go that many times less far. */
+#define SHARED_REACH 8
 /* Rows between pieces, columns between small ones in a row, columns that small ones may fill. */
 #define PIECE_ROWS    1
 #define PIECE_COLUMNS 3
@@ -314,9 +316,14 @@ static bool mark_far(struct builder *b, const struct lay_graph *g)
 		const struct lay_node *from = &g->nodes[edge->from], *to = &g->nodes[edge->to];
 		int64_t reach = (int64_t)to->x + to->w / 2 -
 				(from->x + lay_port_offset(from->w, edge->port));
+		int32_t limit = b->opts->max_reach;
 
-		if (edge->cut || b->far[edge->edge] ||
-		    (reach <= b->opts->max_reach && -reach <= b->opts->max_reach))
+		if (edge->cut || b->far[edge->edge])
+			continue;
+		/* where some are cut, only near ones are worth their lines */
+		if (g->cut_in[edge->to])
+			limit /= SHARED_REACH;
+		if (reach <= limit && -reach <= limit)
 			continue;
 		b->far[edge->edge] = 1;
 		any = true;
@@ -345,6 +352,8 @@ static int lay_piece(struct builder *b, uint32_t piece)
 			ret = lay_order(&g);
 		if (!ret)
 			ret = lay_coords(&g);
+		if (!ret)
+			ret = lay_settle(&g);
 		if (ret || attempt || !mark_far(b, &g))
 			break;
 		lay_graph_finish(&g);

@@ -6,6 +6,7 @@
  *	lay_layers()   which edges are cut, the layer of each block, dummies and labels
  *	lay_order()    left to right within each layer
  *	lay_coords()   columns
+ *	lay_settle()   moves what hangs loose nearer to where its edge comes from
  *	lay_route()    rows, and the edges' lines in the channels between the layers
  */
 #ifndef CFG_LAYOUT_INTERNAL_H
@@ -92,6 +93,7 @@ struct lay_graph {
 int lay_layers(struct lay_graph *g);
 int lay_order(struct lay_graph *g);
 int lay_coords(struct lay_graph *g);
+int lay_settle(struct lay_graph *g);
 int lay_route(struct lay_graph *g);
 void lay_graph_finish(struct lay_graph *g);
 
@@ -119,6 +121,12 @@ static inline int32_t lay_anchor(const struct lay_graph *g, const struct lay_nod
 		return g->edges[node->edge].port == LAY_LEFT ? node->w - 1 : 0;
 	return (node->w - 1) / 2;
 }
+
+/* Where a segment's lower end wants to be, from the anchor of its upper end. */
+int32_t lay_lean(const struct lay_graph *g, const struct lay_seg *seg);
+
+/* Least distance of the anchors of two neighbours in a layer. */
+int64_t lay_separation(const struct lay_graph *g, uint32_t left, uint32_t right);
 
 /* What a label says; buf holds a loupe_label's text. */
 void lay_label_text(const struct lay_graph *g, uint32_t block, bool upwards, char *buf,

@@ -76,17 +76,20 @@ static void block_line(void *data, uint32_t block, uint32_t i, struct loupe_bloc
 	loupe_cfg_insn_text(prog, slot, false, line->text + n, sizeof(line->text) - (size_t)n);
 }
 
-/* A return by its words, any other block by its number. */
+/* A block's number; what is nothing but a return also says what it returns: "217 ALLOW". */
 static void block_label(void *data, uint32_t block, char *buf, size_t size)
 {
 	const struct loupe_cfg_program *prog = data;
 	const struct loupe_block *b = &prog->cfg->blocks[block];
-	int n = snprintf(buf, size, "%u", b->first);
+	static const char word[] = "return ";
+	char text[64];
 
-	if (b->exits && b->first == b->last && n >= 0 && (size_t)n + 1 < size) {
-		buf[n++] = ' ';
-		loupe_cfg_insn_text(prog, b->first, false, buf + n, size - (size_t)n);
-	}
+	snprintf(buf, size, "%u", b->first);
+	if (!b->exits || b->first != b->last)
+		return;
+	loupe_cfg_insn_text(prog, b->first, false, text, sizeof(text));
+	snprintf(buf, size, "%u %s", b->first,
+		 strncmp(text, word, sizeof(word) - 1) ? text : text + sizeof(word) - 1);
 }
 
 void loupe_cfg_program_content(const struct loupe_cfg_program *prog,
