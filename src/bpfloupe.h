@@ -15,6 +15,7 @@
 #include "bpfloupe/layout.h"
 #include "bpfloupe/log.h"
 #include "bpfloupe/rewrite.h"
+#include "bpfloupe/source.h"
 #include "bpfloupe/state.h"
 #include "bpfloupe/trace.h"
 #include "bpfloupe/verify.h"

@@ -110,8 +110,9 @@ struct loupe_program {
 	char *section;		   /* NULL if none */
 	char *object;		   /* embedded object's name, or NULL */
 	struct loupe_image *image; /* NULL if it did not load */
-	char *reason;		   /* loader's words, one line, when image is NULL, its attach target is unset, or it had
-				      to make do with its own types */
+	char *reason;		   /* one line: the loader's words, when image is NULL; else what is not as a real
+				      load would have it (attach target unset, own types, a map that the kernel
+				      refuses), NULL if nothing */
 };
 
 struct loupe_program_list {

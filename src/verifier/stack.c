@@ -262,23 +262,6 @@ static int refuse_read(struct vf_env *env, int off, int i, int size)
 	return -EACCES;
 }
 
-/* The slot's scalar with an id, so that its copy in a register stays linked with it. */
-static int give_slot_id(struct vf_env *env, uint32_t frameno, int spi)
-{
-	struct loupe_reg with_id = env->cur->frame[frameno]->stack->slot[spi].spilled;
-	uint32_t id = with_id.id;
-	struct loupe_slot *slots;
-
-	vf_assign_scalar_id(env, &with_id);
-	if (with_id.id == id)
-		return 0;
-	slots = vf_slots_mut(env, env->cur, frameno);
-	if (!slots)
-		return -ENOMEM;
-	slots[spi].spilled = with_id;
-	return 0;
-}
-
 /* Part of a spilled scalar, or a narrow one, goes to dst. *filled: it is (part of) the register. */
 static int fill_part(struct vf_env *env, uint32_t frameno, int off, int size, int spill_size,
 		     int dst_regno, bool *filled)
@@ -290,18 +273,10 @@ static int fill_part(struct vf_env *env, uint32_t frameno, int off, int size, in
 	if (size <= spill_size && off % LOUPE_REG_SIZE == 0) {
 		int32_t subreg_def = dst->subreg_def;
 
-		if (env->bpf_capable && size == 4 && spill_size == 4 &&
-		    reg_width(&slot->spilled) <= 32) {
-			int err = give_slot_id(env, frameno, slot_of(off));
-
-			if (err)
-				return err;
-			slot = &env->cur->frame[frameno]->stack->slot[slot_of(off)];
-		}
 		*dst = slot->spilled;
 		dst->subreg_def = subreg_def;
 		if (reg_width(&slot->spilled) > size * 8)
-			dst->id = 0;
+			vf_clear_scalar_id(dst);
 		*filled = true;
 		return 0;
 	}
@@ -326,7 +301,7 @@ static int read_spill(struct vf_env *env, uint32_t frameno, int off, int size, i
 		      bool *filled)
 {
 	const struct loupe_slot *slot = &env->cur->frame[frameno]->stack->slot[slot_of(off)];
-	int spill_size = 1, err;
+	int spill_size = 1;
 
 	for (int i = LOUPE_REG_SIZE - 1; i > 0 && slot->type[i - 1] == STACK_SPILL; i--)
 		spill_size++;
@@ -344,11 +319,6 @@ static int read_spill(struct vf_env *env, uint32_t frameno, int off, int size, i
 	}
 	*filled = true;
 	if (dst_regno >= 0) {
-		if (env->bpf_capable) {
-			err = give_slot_id(env, frameno, slot_of(off));
-			if (err)
-				return err;
-		}
 		vf_cur_regs(env)[dst_regno] =
 			env->cur->frame[frameno]->stack->slot[slot_of(off)].spilled;
 	} else if (!env->allow_ptr_leaks && slot->spilled.type != SCALAR_VALUE) {

@@ -71,6 +71,8 @@ static const char *check(const char *folder, const struct row *row)
 		complaint = "more than one program of that name";
 	else if (!image)
 		complaint = "no image";
+	else if (list.progs[0].reason)
+		complaint = "a reason beside the image";
 	else if (image->insn_cnt != row->insns)
 		complaint = "another number of instructions";
 	else if (image->prog_type != BPF_PROG_TYPE_SCHED_CLS)

@@ -296,7 +296,16 @@ static void test_legacy(void **state)
 	write_object("old.o", &obj);
 	assert_int_equal(load(&opts, &list, &err), 0);
 	assert_int_equal(list.progs[0].image->maps[0].max_entries, 2);
+	assert_null(list.progs[0].reason);
 	loupe_program_list_finish(&list);
+
+	/* As it is, the kernel would not create it: there is an image, and this is said. */
+	opts.maps_as_is = true;
+	assert_int_equal(load(&opts, &list, &err), 0);
+	assert_int_equal(list.progs[0].image->maps[0].max_entries, 0);
+	assert_non_null(strstr(list.progs[0].reason, "map events"));
+	loupe_program_list_finish(&list);
+	opts.maps_as_is = false;
 
 	/* A definition cut short refuses the object. */
 	obj.symbols[symbol[2]].value = sizeof(maps) - 4;

@@ -16,8 +16,8 @@ void host_setup(const struct wire_request *request);
 void host_begin(void);
 
 /*
- * Shows libbpf these types as the kernel's BTF, which host_describe() then does not name; NULL ends it.
- * Returns 0 or -errno.
+ * Shows libbpf these types as the kernel's BTF, which host_describe() then does not name; NULL ends
+ * it. Returns 0 or -errno.
  */
 int host_show_types(const void *btf, uint32_t size);
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "load/helper/kernel.h"
 
+#include "load/helper/check.h"
+
 #include <dlfcn.h>
 #include <errno.h>
 #include <linux/bpf.h>
@@ -553,6 +555,10 @@ static int bpf(int cmd, void *uattr, unsigned int size)
 	case BPF_PROG_LOAD:
 		return prog_load(&attr);
 	case BPF_BTF_LOAD:
+		if (!check_btf(pointer(attr.btf), attr.btf_size)) {
+			errno = EINVAL;
+			return -1;
+		}
 		return add_btf(pointer(attr.btf), attr.btf_size);
 	case BPF_BTF_GET_FD_BY_ID:
 		if (attr.btf_id == TARGET_BTF_ID)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "load/helper/object.h"
 
+#include "load/helper/check.h"
 #include "load/helper/host.h"
 #include "load/helper/reply.h"
 #include "load/helper/sections.h"
@@ -314,6 +315,8 @@ static void load_section(Elf_Scn *scn, const char *section)
 	if (reason[0]) {
 		loupe_image_destroy(image);
 		image = NULL;
+	} else {
+		check_maps(image, reason, sizeof(reason));
 	}
 	reply_program(section, section, reason[0] ? reason : NULL, image);
 }

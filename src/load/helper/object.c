@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "load/helper/object.h"
 
+#include "load/helper/check.h"
 #include "load/helper/host.h"
 #include "load/helper/kernel.h"
 #include "load/helper/reply.h"
@@ -306,6 +307,8 @@ static void load_one(const struct wire_request *request, uint32_t index, const c
 		attempt(request, index, &manner, &later);
 		first.image = later.image;
 	}
+	if (first.image && !first.reason[0])
+		check_maps(first.image, first.reason, sizeof(first.reason));
 	if (first.image && describe(first.image)) {
 		loupe_image_destroy(first.image);
 		first.image = NULL;
