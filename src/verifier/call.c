@@ -310,6 +310,26 @@ static int refine_result(struct vf_env *env, const struct vf_proto *proto,
 	return vf_bounds_sanity(env, r0, "retval");
 }
 
+/*
+ * A tail call that succeeds returns to the caller of the function that holds it, with what the
+ * other program leaves; that is the present path, and the failed tail call is left for later.
+ */
+static int leave_by_tail_call(struct vf_env *env)
+{
+	int err = 0;
+
+	vf_mark_scratched_reg(env, BPF_REG_0);
+	if (!vf_push_branch(env, env->insn_idx + 1, env->insn_idx, false, &err))
+		return err;
+	err = vf_clear_pkt_pointers(env);
+	if (err)
+		return err;
+	vf_mark_reg_unknown(env, BPF_REG_0);
+	err = vf_func_return(env, &env->insn_idx);
+	env->insn_idx--;
+	return err;
+}
+
 int vf_check_helper_call(struct vf_env *env, const struct loupe_insn *insn, int32_t *insn_idx)
 {
 	enum { HELPER_CNT = 212 };
@@ -355,6 +375,8 @@ int vf_check_helper_call(struct vf_env *env, const struct loupe_insn *insn, int3
 		err = refine_result(env, proto, &meta);
 	if (!err)
 		err = vf_check_map_func(env, meta.map, meta.func_id);
+	if (!err && meta.func_id == BPF_FUNC_tail_call)
+		return env->cur->curframe ? leave_by_tail_call(env) : 0;
 	if (!err && (proto->flags & CHANGES))
 		err = vf_clear_pkt_pointers(env);
 	return err;

@@ -293,7 +293,8 @@ static enum loupe_diff_kind frame_safe(struct vf_env *env, const struct loupe_fr
 				       const struct loupe_frame *cur, uint32_t insn_idx,
 				       enum loupe_compare_mode mode, int16_t *reg, int16_t *spi)
 {
-	uint32_t live = env->aux[insn_idx].live_regs;
+	/* an insn that is not understood has more bits than there are registers */
+	uint32_t live = env->aux[insn_idx].live_regs & ((1u << LOUPE_MAX_REG) - 1);
 	enum loupe_diff_kind kind;
 
 	CHECK(old->callback_depth <= cur->callback_depth, LOUPE_DIFF_CALLBACK_DEPTH);

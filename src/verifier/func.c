@@ -33,9 +33,9 @@ int vf_clear_pkt_pointers(struct vf_env *env)
 		if (!mut)
 			return -ENOMEM;
 		if (env->allow_ptr_leaks)
-			vf_reg_not_init(env, mut);
-		else
 			vf_reg_unknown(env, mut);
+		else
+			vf_reg_not_init(env, mut);
 	}
 	return 0;
 }

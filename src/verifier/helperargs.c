@@ -429,9 +429,8 @@ int vf_check_helper_arg(struct vf_env *env, uint32_t i, const struct vf_proto *p
 		if (err)
 			return err;
 	}
-	if (vf_reg_is_null(reg) && (arg_type & PTR_MAYBE_NULL)) {
-		err = vf_mark_chain_precision(env, regno);
-	} else {
+	/* a NULL is a scalar: no pointer's type to compare */
+	if (!vf_reg_is_null(reg) || !(arg_type & PTR_MAYBE_NULL)) {
 		err = check_reg_type(env, regno, arg_type);
 		if (!err)
 			err = vf_check_arg_off(env, reg, regno, arg_type);

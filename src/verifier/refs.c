@@ -73,9 +73,9 @@ int vf_ref_release(struct vf_env *env, uint32_t id)
 		if (!mut)
 			return -ENOMEM;
 		if (env->allow_ptr_leaks)
-			vf_reg_not_init(env, mut);
-		else
 			vf_reg_unknown(env, mut);
+		else
+			vf_reg_not_init(env, mut);
 	}
 	return 0;
 }
