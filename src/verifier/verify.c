@@ -91,8 +91,12 @@ static const struct {
 
 static int run_phases(struct vf_env *env)
 {
+	int err;
+
 	env->phase = LOUPE_PHASE_LOAD;
-	int err = vf_load_checks(env);
+	if (env->image->attach_unset)
+		return vf_not_judged(env, "the load needs an attach target, and none is set");
+	err = vf_load_checks(env);
 
 	for (size_t i = 0; !err && i < sizeof(phases) / sizeof(phases[0]); i++) {
 		if (env->phase != phases[i].phase) {

@@ -1,0 +1,336 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "args.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bpfloupe/insn.h"
+
+enum option_id {
+	OPT_PROG,
+	OPT_BTF,
+	OPT_KCONFIG,
+	OPT_CPUS,
+	OPT_TYPE,
+	OPT_MAPS,
+	OPT_LOG_LEVEL,
+	OPT_UNPRIVILEGED,
+	OPT_NO_PRUNING,
+	OPT_CHECKPOINT_ALWAYS,
+	OPT_EVICT,
+	OPT_INSN_LIMIT,
+	OPT_MEMORY_LIMIT,
+	OPT_OUTPUT,
+	OPT_COLUMNS,
+	OPT_SORT,
+	OPT_FILTER,
+	OPT_EMIT,
+	OPT_EXPLAIN,
+	OPT_BEFORE,
+	OPT_RUNS,
+	OPT_JOBS,
+	OPT_SCRIPT,
+	OPT_SIZE,
+	OPT_VIEW,
+	OPT_THEME,
+	OPT_ASCII,
+	OPT_HELP,
+};
+
+struct option_row {
+	enum option_id id;
+	const char *name; /* without the dashes */
+	const char *arg;  /* what its argument is called, NULL: takes none */
+	uint32_t commands;
+	const char *what;
+};
+
+static const struct option_row options[] = {
+	{ OPT_PROG, "prog", "NAME", FOR_LOADING, "only the program of this name (or ELF section)" },
+	{ OPT_BTF, "btf", "FILE", FOR_LOADING, "kernel BTF to load against (default: this machine's; none: hide it)" },
+	{ OPT_KCONFIG, "kconfig", "FILE", FOR_LOADING, "kernel configuration to load against (default: this machine's; none)" },
+	{ OPT_CPUS, "cpus", "N", FOR_LOADING, "possible CPUs (default: this machine's)" },
+	{ OPT_TYPE, "type", "TYPE", FOR_LOADING, "program type of sections with an unknown name: xdp, sched_cls ..." },
+	{ OPT_MAPS, "maps", "as-is", FOR_LOADING, "leave 0 or absurd numbers of map entries as they are" },
+	{ OPT_LOG_LEVEL, "log-level", "0|1|2|4|6", FOR_VERIFY, "what the log holds, as the kernel's (default 1)" },
+	{ OPT_UNPRIVILEGED, "unprivileged", NULL, FOR_KNOBS, "as a user without CAP_BPF and CAP_PERFMON" },
+	{ OPT_NO_PRUNING, "no-pruning", NULL, FOR_KNOBS, "never end a path at a matching checkpoint" },
+	{ OPT_CHECKPOINT_ALWAYS, "checkpoint-always", NULL, FOR_KNOBS, "store a checkpoint at every chance (BPF_F_TEST_STATE_FREQ)" },
+	{ OPT_EVICT, "evict", "N|off", FOR_KNOBS, "evict when misses > hits * N + N (default 3)" },
+	{ OPT_INSN_LIMIT, "insn-limit", "N", FOR_KNOBS, "processed instructions before giving up (default 1000000)" },
+	{ OPT_MEMORY_LIMIT, "memory-limit", "MIB", FOR_KNOBS, "memory for states (default: none)" },
+	{ OPT_OUTPUT, "o", "FORMAT", FOR_STAT | FOR_CFG | FOR_PARITY, "stat: table, csv or json; cfg: text, dot, svg or json; parity: table or csv" },
+	{ OPT_COLUMNS, "e", "COLUMNS", FOR_STAT, "columns to show, separated by commas" },
+	{ OPT_SORT, "s", "COLUMNS", FOR_STAT, "columns to sort by; a trailing > sorts downwards" },
+	{ OPT_FILTER, "f", "FILTERS", FOR_STAT, "rows to show: COLUMN=VALUE, COLUMN>N ..., or a file or program name with * and ?" },
+	{ OPT_EMIT, "emit", "FORM", FOR_OPTIMIZE, "ddd, asm, words, c, raw or stats (default ddd)" },
+	{ OPT_EXPLAIN, "explain", NULL, FOR_OPTIMIZE, "list every edit and why each load stayed" },
+	{ OPT_BEFORE, "before", NULL, FOR_CFG, "the program as it was loaded, not what verification leaves of it" },
+	{ OPT_RUNS, "n", "N", FOR_BENCH, "runs of each (default 10)" },
+	{ OPT_JOBS, "j", "N", FOR_PARITY, "programs compared at the same time (default 1)" },
+	{ OPT_SCRIPT, "script", "FILE", FOR_EXPLORE, "obey keys and commands from a file, without a terminal" },
+	{ OPT_SIZE, "size", "WxH", FOR_EXPLORE, "cells of a script's screen (default 80x24)" },
+	{ OPT_VIEW, "view", "NAME", FOR_EXPLORE, "view to open: cfg, walk, log ..." },
+	{ OPT_THEME, "theme", "NAME", FOR_EXPLORE, "dark, light or none" },
+	{ OPT_ASCII, "ascii", NULL, FOR_EXPLORE | FOR_CFG, "no characters beyond ASCII" },
+	{ OPT_HELP, "help", NULL, UINT32_MAX, "this text" },
+};
+
+int complain_text(const char *fmt, ...)
+{
+	char text[1024];
+	va_list args;
+
+	va_start(args, fmt);
+	vsnprintf(text, sizeof(text), fmt, args);
+	va_end(args);
+	for (char *p = text; *p; p++) {
+		if ((unsigned char)*p < 0x20 || *p == 0x7f)
+			*p = '?';
+	}
+	fprintf(stderr, "bpfloupe: %s\n", text);
+	return 2;
+}
+
+int complain(const struct loupe_error *err)
+{
+	char text[1024];
+
+	loupe_error_format(err, text, sizeof(text));
+	return complain_text("%s", text);
+}
+
+/* A decimal number in [min, max]. */
+static int parse_number(const char *text, const char *option, uint64_t min, uint64_t max,
+			uint64_t *out)
+{
+	char *end;
+
+	errno = 0;
+	*out = strtoull(text, &end, 10);
+	if (errno || end == text || *end || text[0] == '-' || *out < min || *out > max)
+		return complain_text("--%s takes a number from %llu to %llu, not '%s'", option,
+				     (unsigned long long)min, (unsigned long long)max, text);
+	return 0;
+}
+
+static int parse_u32(const char *text, const char *option, uint64_t min, uint64_t max, uint32_t *out)
+{
+	uint64_t n;
+
+	if (parse_number(text, option, min, max, &n))
+		return 2;
+	*out = (uint32_t)n;
+	return 0;
+}
+
+static int parse_size(struct args *args, const char *text)
+{
+	if (sscanf(text, "%ux%u", &args->width, &args->height) == 2 && args->width >= 20 &&
+	    args->width <= 1000 && args->height >= 5 && args->height <= 1000)
+		return 0;
+	return complain_text("--size takes WIDTHxHEIGHT in cells, as 140x45, not '%s'", text);
+}
+
+static int parse_evict(struct args *args, const char *text)
+{
+	uint64_t n;
+
+	if (!strcmp(text, "off")) {
+		args->verify.evict_n = LOUPE_EVICT_OFF;
+		return 0;
+	}
+	if (parse_number(text, "evict", 0, 1000000, &n))
+		return 2;
+	args->verify.evict_n = (int)n;
+	return 0;
+}
+
+static int set_option(struct args *args, const struct option_row *row, const char *value)
+{
+	uint64_t n = 0;
+	int type;
+
+	switch (row->id) {
+	case OPT_PROG:
+		args->load.prog_name = value;
+		return 0;
+	case OPT_BTF:
+		args->load.kernel_btf = value;
+		return 0;
+	case OPT_KCONFIG:
+		args->load.kconfig = value;
+		return 0;
+	case OPT_CPUS:
+		return parse_u32(value, row->name, 1, 65536, &args->load.cpus);
+	case OPT_TYPE:
+		type = loupe_prog_type_by_name(value);
+		if (type < 0)
+			return complain_text("there is no program type '%s' (try xdp, sched_cls, kprobe ...)", value);
+		args->load.prog_type = (uint32_t)type;
+		return 0;
+	case OPT_MAPS:
+		if (strcmp(value, "as-is"))
+			return complain_text("--maps takes as-is, not '%s'", value);
+		args->load.maps_as_is = true;
+		return 0;
+	case OPT_LOG_LEVEL:
+		return parse_u32(value, row->name, 0, 7, &args->log_level);
+	case OPT_UNPRIVILEGED:
+		args->verify.unprivileged = true;
+		return 0;
+	case OPT_NO_PRUNING:
+		args->verify.no_pruning = true;
+		return 0;
+	case OPT_CHECKPOINT_ALWAYS:
+		args->verify.checkpoint_always = true;
+		return 0;
+	case OPT_EVICT:
+		return parse_evict(args, value);
+	case OPT_INSN_LIMIT:
+		return parse_u32(value, row->name, 1, UINT32_MAX, &args->verify.insn_limit);
+	case OPT_MEMORY_LIMIT:
+		if (parse_number(value, row->name, 1, 1u << 20, &n))
+			return 2;
+		args->verify.memory_limit = n << 20;
+		return 0;
+	case OPT_OUTPUT:
+		args->output = value;
+		return 0;
+	case OPT_COLUMNS:
+		args->columns = value;
+		return 0;
+	case OPT_SORT:
+		args->sort = value;
+		return 0;
+	case OPT_FILTER:
+		args->filter = value;
+		return 0;
+	case OPT_EMIT:
+		args->emit = value;
+		return 0;
+	case OPT_EXPLAIN:
+		args->explain = true;
+		return 0;
+	case OPT_BEFORE:
+		args->before = true;
+		return 0;
+	case OPT_RUNS:
+		return parse_u32(value, row->name, 1, 10000, &args->runs);
+	case OPT_JOBS:
+		return parse_u32(value, row->name, 1, 256, &args->jobs);
+	case OPT_SCRIPT:
+		args->script = value;
+		return 0;
+	case OPT_SIZE:
+		return parse_size(args, value);
+	case OPT_VIEW:
+		args->view = value;
+		return 0;
+	case OPT_THEME:
+		if (strcmp(value, "dark") && strcmp(value, "light") && strcmp(value, "none"))
+			return complain_text("--theme takes dark, light or none, not '%s'", value);
+		args->theme = value;
+		return 0;
+	case OPT_ASCII:
+		args->ascii = true;
+		return 0;
+	case OPT_HELP:
+		args->help = true;
+		return 0;
+	}
+	return 2;
+}
+
+static const struct option_row *find_option(const char *name, size_t len)
+{
+	for (size_t i = 0; i < sizeof(options) / sizeof(options[0]); i++) {
+		if (strlen(options[i].name) == len && !strncmp(options[i].name, name, len))
+			return &options[i];
+	}
+	return NULL;
+}
+
+/* --no-PASS of the filter optimizer. */
+static bool switch_pass_off(struct args *args, const char *word)
+{
+	return !strncmp(word, "--no-", 5) && !loupe_filter_opts_set(&args->passes, word + 5, false);
+}
+
+/* One word that starts with a dash; *i moves over its argument. */
+static int parse_option(struct args *args, uint32_t command, const char *name, int argc, char **argv,
+			int *i)
+{
+	const char *word = argv[*i], *body = word + (word[1] == '-' ? 2 : 1);
+	const char *equals = word[1] == '-' ? strchr(body, '=') : NULL;
+	size_t len = equals ? (size_t)(equals - body) : strlen(body);
+	const struct option_row *row = !strcmp(word, "-h") ? find_option("help", 4)
+							     : find_option(body, len);
+	const char *value = equals ? equals + 1 : NULL;
+
+	if (command == FOR_OPTIMIZE && switch_pass_off(args, word))
+		return 0;
+	/* one letter goes with one dash, a word with two */
+	if (row && strcmp(word, "-h") && (word[1] == '-') != (strlen(row->name) > 1))
+		row = NULL;
+	if (!row || !(row->commands & command))
+		return complain_text("%s has no option '%s'; see bpfloupe %s --help", name, word,
+				     command == FOR_EXPLORE ? "" : name);
+	if (!row->arg && value)
+		return complain_text("option '%s' takes no argument", word);
+	if (row->arg && !value) {
+		if (*i + 1 >= argc)
+			return complain_text("option '%s' needs %s", word, row->arg);
+		value = argv[++*i];
+	}
+	return set_option(args, row, value);
+}
+
+int args_parse(struct args *args, uint32_t command, const char *name, int argc, char **argv)
+{
+	bool only_files = false;
+	int files = 0;
+
+	*args = (struct args){ .log_level = 1, .runs = 10, .jobs = 1, .width = 80, .height = 24 };
+	args->load.size = sizeof(args->load);
+	loupe_verify_opts_init(&args->verify);
+	for (int i = 0; i < argc; i++) {
+		if (!only_files && !strcmp(argv[i], "--")) {
+			only_files = true;
+		} else if (!only_files && argv[i][0] == '-' && argv[i][1]) {
+			int err = parse_option(args, command, name, argc, argv, &i);
+
+			if (err)
+				return err;
+		} else {
+			argv[files++] = argv[i];
+		}
+	}
+	args->files = (const char *const *)argv;
+	args->file_cnt = (uint32_t)files;
+	return 0;
+}
+
+void args_write_options(FILE *out, uint32_t command, bool man)
+{
+	for (size_t i = 0; i < sizeof(options) / sizeof(options[0]); i++) {
+		const struct option_row *row = &options[i];
+		const char *dashes = strlen(row->name) > 1 ? "--" : "-";
+		char left[64];
+
+		if (command && !(row->commands & command))
+			continue;
+		if (man) {
+			fprintf(out, ".TP\n.B %s%s\n", *dashes == '-' && dashes[1] ? "\\-\\-" : "\\-", row->name);
+			if (row->arg)
+				fprintf(out, ".I %s\n", row->arg);
+			fprintf(out, "%s\n", row->what);
+			continue;
+		}
+		snprintf(left, sizeof(left), "%s%s%s%s", dashes, row->name, row->arg ? " " : "",
+			 row->arg ? row->arg : "");
+		fprintf(out, "  %-24s %s\n", left, row->what);
+	}
+}

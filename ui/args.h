@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* The command line: one table of options, from which parsing, --help and the man page come. */
+#ifndef BPFLOUPE_UI_ARGS_H
+#define BPFLOUPE_UI_ARGS_H
+
+#include <stdio.h>
+
+#include "bpfloupe/filter.h"
+#include "bpfloupe/load.h"
+#include "bpfloupe/verify.h"
+
+/* Which commands an option belongs to. */
+enum {
+	FOR_EXPLORE = 1 << 0,
+	FOR_VERIFY = 1 << 1,
+	FOR_STAT = 1 << 2,
+	FOR_OPTIMIZE = 1 << 3,
+	FOR_DISASM = 1 << 4,
+	FOR_CFG = 1 << 5,
+	FOR_BENCH = 1 << 6,
+	FOR_PARITY = 1 << 7,
+	FOR_LOADING = FOR_EXPLORE | FOR_VERIFY | FOR_STAT | FOR_DISASM | FOR_CFG | FOR_BENCH | FOR_PARITY,
+	FOR_KNOBS = FOR_EXPLORE | FOR_VERIFY | FOR_STAT,
+};
+
+/* Everything that options can say; what was not said is as the options structs' defaults. */
+struct args {
+	const char *const *files;
+	uint32_t file_cnt;
+	struct loupe_load_opts load;
+	struct loupe_verify_opts verify;
+	uint32_t log_level;
+	const char *output;   /* -o */
+	const char *emit;     /* --emit */
+	const char *columns;  /* -e */
+	const char *sort;     /* -s */
+	const char *filter;   /* -f */
+	struct loupe_filter_opts passes;
+	bool explain;
+	bool before;	      /* cfg: of the program as it was loaded */
+	uint32_t runs;	      /* -n */
+	uint32_t jobs;	      /* -j */
+	const char *script, *view, *theme;
+	uint32_t width, height;
+	bool ascii;
+	bool help;
+};
+
+/**
+ * Parses what follows the command's name.
+ * @param command  FOR_* of the command, for messages its name
+ * @return 0, or 2 after one line on stderr
+ */
+int args_parse(struct args *args, uint32_t command, const char *name, int argc, char **argv);
+
+/** Writes the options of a command (0: all), aligned, one a line; man: as man page source. */
+void args_write_options(FILE *out, uint32_t command, bool man);
+
+/** "bpfloupe: " and the error on stderr, one line. @return 2 */
+int complain(const struct loupe_error *err);
+/** The same for a message of our own. @return 2 */
+int complain_text(const char *fmt, ...) LOUPE_PRINTF(1, 2);
+
+#endif

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* What the explorer shows first, as text: verdict, counters, the error in plain sight. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "bpfloupe/insn.h"
+#include "bpfloupe/log.h"
+#include "commands.h"
+#include "input.h"
+
+static void print_where(const struct loupe_image *image)
+{
+	const char *type = loupe_prog_type_name(image->prog_type);
+
+	printf("%s%s%s: %s, %s, %u insns, %u maps, loaded by %s%s%s\n", input_base_name(image->file),
+	       image->object ? " > " : "", image->object ? image->object : "", image->name,
+	       type ? type : "unknown type", image->insn_cnt, image->map_cnt,
+	       image->host.loader ? image->host.loader : "unknown loader",
+	       image->host.kernel_btf ? " with kernel BTF " : "",
+	       image->host.kernel_btf ? image->host.kernel_btf : "");
+}
+
+/* The last lines of the log, indented: a rejection ends with its reason. */
+static void print_tail(const char *text, size_t len)
+{
+	enum { LINES = 6 };
+	const char *at = text + len;
+	int lines = 0;
+
+	while (at > text && lines <= LINES)
+		lines += *--at == '\n';
+	if (*at == '\n')
+		at++;
+	while (at < text + len) {
+		const char *end = memchr(at, '\n', (size_t)(text + len - at));
+		size_t line = end ? (size_t)(end - at) : (size_t)(text + len - at);
+
+		printf("    %.*s\n", (int)line, at);
+		at += line + 1;
+	}
+}
+
+static int summarize_image(const struct args *args, const struct loupe_image *image)
+{
+	struct loupe_log_opts log_opts = { .size = sizeof(log_opts), .level = LOUPE_LOG_LEVEL1 };
+	struct loupe_verify_opts opts = args->verify;
+	struct loupe_verify_result result;
+	struct loupe_log *log;
+	const char *text;
+	char verdict[512];
+	size_t len;
+	int status;
+
+	if (loupe_log_create(image, &log_opts, &log))
+		return complain_text("out of memory");
+	opts.listeners[opts.listener_cnt++] = loupe_log_listener(log);
+	if (loupe_verify(image, &opts, &result) || loupe_log_finish(log)) {
+		loupe_log_destroy(log);
+		return complain_text("out of memory");
+	}
+	verdict_text(&result, verdict, sizeof(verdict));
+	print_where(image);
+	printf("  %s\n", verdict);
+	printf("  processed %u insns, %u states, %u at peak, at most %u in one walk\n",
+	       result.counters.insn_processed, result.counters.total_states,
+	       result.counters.peak_states, result.counters.max_states_per_insn);
+	printf("  comparisons: %llu hits, %llu misses, %llu uncounted; %llu evictions\n",
+	       (unsigned long long)result.counters.compare_hits,
+	       (unsigned long long)result.counters.compare_misses,
+	       (unsigned long long)result.counters.compare_uncounted,
+	       (unsigned long long)result.counters.evictions);
+	text = loupe_log_text(log, &len);
+	if (result.verdict == LOUPE_REJECTED && text)
+		print_tail(text, len);
+	loupe_log_destroy(log);
+	status = verdict_status(result.verdict);
+	loupe_verify_result_finish(&result);
+	return status;
+}
+
+static int summarize_filter(const struct args *args, const struct loupe_filter *filter)
+{
+	struct loupe_rewrite *rw;
+	struct loupe_error err;
+	char *text;
+	size_t len;
+
+	if (loupe_filter_optimize(filter, &args->passes, &rw, &err))
+		return complain(&err);
+	if (loupe_filter_emit(filter, rw, LOUPE_EMIT_STATS, &text, &len)) {
+		loupe_rewrite_destroy(rw);
+		return complain_text("out of memory");
+	}
+	printf("%s: %s filter, %u edits\n", filter->name,
+	       filter->flavour == LOUPE_FILTER_SECCOMP ? "seccomp" : "socket",
+	       loupe_rewrite_edit_cnt(rw));
+	fwrite(text, 1, len, stdout);
+	free(text);
+	loupe_rewrite_destroy(rw);
+	return STATUS_OK;
+}
+
+/* The status is that of the worst: unreadable, not judged, rejected, accepted. */
+static int worse(int a, int b)
+{
+	static const int rank[] = { [STATUS_OK] = 0, [STATUS_REJECTED] = 1, [STATUS_NOT_JUDGED] = 2,
+				    [STATUS_USAGE] = 3 };
+
+	return rank[a] >= rank[b] ? a : b;
+}
+
+static int summarize_file(const struct args *args, const char *file)
+{
+	struct loupe_error err;
+	struct input input;
+	int status = STATUS_OK;
+
+	if (input_open(file, &args->load, &input, &err))
+		return complain(&err);
+	if (input.kind == INPUT_FILTER)
+		status = summarize_filter(args, input.filter);
+	else if (!input.progs.cnt)
+		status = complain_text("%s: holds no such BPF program", file);
+	for (uint32_t i = 0; input.kind == INPUT_PROGRAMS && i < input.progs.cnt; i++) {
+		const struct loupe_program *prog = &input.progs.progs[i];
+
+		if (prog->image)
+			status = worse(status, summarize_image(args, prog->image));
+		else
+			status = worse(status, complain_text("%s: %s does not load: %s", file, prog->name,
+							     prog->reason));
+	}
+	input_finish(&input);
+	return status;
+}
+
+int cmd_summary(const struct args *args)
+{
+	int status = STATUS_OK;
+
+	for (uint32_t i = 0; i < args->file_cnt; i++)
+		status = worse(status, summarize_file(args, args->files[i]));
+	return status;
+}

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* bpfloupe: the command line. */
+#include <locale.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "commands.h"
+#include "tui.h"
+
+struct command {
+	const char *name; /* NULL: the explorer */
+	uint32_t id;
+	const char *synopsis;
+	const char *what;
+	int (*run)(const struct args *args);
+	bool many; /* takes several files */
+};
+
+static int cmd_explore(const struct args *args)
+{
+	struct tui_options opts = {
+		.files = args->files,
+		.file_cnt = args->file_cnt,
+		.prog_name = args->load.prog_name,
+		.load = &args->load,
+		.verify = args->verify,
+		.view = args->view,
+		.theme = args->theme,
+		.script = args->script,
+		.width = args->width,
+		.height = args->height,
+		.ascii = args->ascii,
+	};
+
+	if (!args->script && !isatty(STDOUT_FILENO))
+		return cmd_summary(args);
+	return tui_run(&opts);
+}
+
+static const struct command commands[] = {
+	{ NULL, FOR_EXPLORE, "[FILE...]", "explore programs or filters; without a terminal: a summary", cmd_explore, true },
+	{ "verify", FOR_VERIFY, "FILE", "verify a program and print the kernel's log of it", cmd_verify, false },
+	{ "stat", FOR_STAT, "FILE...", "verdicts and counters of all programs, as veristat", cmd_stat, true },
+	{ "disasm", FOR_DISASM, "FILE", "print instructions in the assembler's syntax", cmd_disasm, false },
+	{ "cfg", FOR_CFG, "FILE", "draw the control-flow graph of a program or filter", cmd_cfg, false },
+	{ "optimize", FOR_OPTIMIZE, "FILTER", "make a classic filter shorter", cmd_optimize, false },
+};
+
+enum { COMMANDS = sizeof(commands) / sizeof(commands[0]) };
+
+static void write_help(FILE *out)
+{
+	fprintf(out, "bpfloupe %s: see what the optimizer did to a BPF program, and everything the verifier did with it\n\nusage:\n",
+		BPFLOUPE_VERSION);
+	for (size_t i = 0; i < COMMANDS; i++) {
+		char left[64];
+
+		snprintf(left, sizeof(left), "bpfloupe %s%s%s", commands[i].name ? commands[i].name : "",
+			 commands[i].name ? " " : "", commands[i].synopsis);
+		fprintf(out, "  %-26s %s\n", left, commands[i].what);
+	}
+	fprintf(out, "\noptions:\n");
+	args_write_options(out, 0, false);
+	fprintf(out, "\nFILE: an ELF object, an executable with BPF objects inside, assembler text (.bpfasm), or a\n"
+		     "classic filter (sock_filter bytes, tcpdump -ddd text, C initializers).\n"
+		     "Exit status: 0 accepted or done, 1 rejected or different, 2 usage or unreadable input, 3 not judged.\n");
+}
+
+static void write_command_help(FILE *out, const struct command *command)
+{
+	fprintf(out, "usage: bpfloupe %s%s%s\n%s\n\noptions:\n", command->name ? command->name : "",
+		command->name ? " " : "", command->synopsis, command->what);
+	args_write_options(out, command->id, false);
+}
+
+/* Source of the man page's generated sections; the build joins them with the prose. */
+static int write_man(FILE *out)
+{
+	fprintf(out, ".SH COMMANDS\n");
+	for (size_t i = 0; i < COMMANDS; i++)
+		fprintf(out, ".TP\n.B bpfloupe%s%s %s\n%s\n", commands[i].name ? " " : "",
+			commands[i].name ? commands[i].name : "", commands[i].synopsis,
+			commands[i].what);
+	fprintf(out, ".SH OPTIONS\n");
+	args_write_options(out, 0, true);
+	tui_keys_write(out, TUI_KEYS_MAN);
+	return STATUS_OK;
+}
+
+static const struct command *find_command(int *argc, char ***argv)
+{
+	for (size_t i = 1; *argc > 0 && i < COMMANDS; i++) {
+		if (!strcmp((*argv)[0], commands[i].name)) {
+			(*argc)--;
+			(*argv)++;
+			return &commands[i];
+		}
+	}
+	return &commands[0];
+}
+
+int main(int argc, char **argv)
+{
+	const struct command *command;
+	struct args args;
+	int err;
+
+	setlocale(LC_ALL, "");
+	argc--;
+	argv++;
+	if (argc == 1 && !strcmp(argv[0], "--version")) {
+		printf("bpfloupe %s (model: Linux 6.18.44, x86-64)\n", BPFLOUPE_VERSION);
+		return STATUS_OK;
+	}
+	if (argc == 1 && !strcmp(argv[0], "--man-sections"))
+		return write_man(stdout);
+	command = find_command(&argc, &argv);
+	err = args_parse(&args, command->id, command->name ? command->name : "bpfloupe", argc, argv);
+	if (err)
+		return err;
+	if (args.help) {
+		if (command->name)
+			write_command_help(stdout, command);
+		else
+			write_help(stdout);
+		return STATUS_OK;
+	}
+	if (!args.file_cnt) {
+		if (command->name)
+			return complain_text("%s needs a file; see bpfloupe %s --help", command->name,
+					     command->name);
+		write_help(stderr);
+		return STATUS_USAGE;
+	}
+	if (args.file_cnt > 1 && !command->many)
+		return complain_text("%s takes one file, not %u", command->name, args.file_cnt);
+	return command->run(&args);
+}
