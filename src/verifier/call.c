@@ -332,12 +332,11 @@ static int leave_by_tail_call(struct vf_env *env)
 
 int vf_check_helper_call(struct vf_env *env, const struct loupe_insn *insn, int32_t *insn_idx)
 {
-	enum { HELPER_CNT = 212 };
 	struct vf_call_meta meta = { .func_id = insn->imm, .map = -1, .const_map_key = -1 };
 	const struct vf_proto *proto;
 	int err = 0;
 
-	if (insn->imm < 0 || insn->imm >= HELPER_CNT) {
+	if (insn->imm < 0 || insn->imm >= VF_HELPER_CNT) {
 		vf_msg(env, "invalid func %s#%d\n", vf_func_name(insn->imm), insn->imm);
 		return -EINVAL;
 	}

@@ -57,19 +57,20 @@ int vf_check_modelled(struct vf_env *env)
 	return vf_not_judged(env, "helpers of program type %u", env->image->prog_type);
 }
 
-const struct vf_proto *vf_helper_proto(const struct vf_env *env, int32_t func_id)
+int vf_helpers_init(struct vf_env *env)
 {
 	uint32_t type = type_bit(env->image->prog_type);
 
+	env->helpers = vf_zalloc(env->slabs, VF_HELPER_CNT * sizeof(env->helpers[0]));
+	if (!env->helpers)
+		return -ENOMEM;
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-		if (rows[i].func_id != func_id || !(rows[i].types & type))
-			continue;
-		if ((rows[i].cap && !env->bpf_capable) ||
+		if (!(rows[i].types & type) || (rows[i].cap && !env->bpf_capable) ||
 		    (rows[i].cap == PERFMON && !env->allow_ptr_leaks))
-			return NULL;
-		return &protos[rows[i].proto];
+			continue;
+		env->helpers[rows[i].func_id] = &protos[rows[i].proto];
 	}
-	return NULL;
+	return 0;
 }
 
 bool vf_helper_is_sync_callback(int32_t func_id)

@@ -33,8 +33,17 @@ struct vf_proto {
 	uint16_t size[5]; /* of fixed-size memory arguments, bytes */
 };
 
-/* Prototype for the program's type and rights, NULL: this program cannot use it. */
-const struct vf_proto *vf_helper_proto(const struct vf_env *env, int32_t func_id);
+enum { VF_HELPER_CNT = 212 }; /* helpers of 6.18, number 0 is none */
+
+/* Fills env->helpers for the program's type and rights. */
+int vf_helpers_init(struct vf_env *env);
+
+/* NULL: this program cannot use it, or there is no such helper. */
+static inline const struct vf_proto *vf_helper_proto(const struct vf_env *env, int32_t func_id)
+{
+	return func_id >= 0 && func_id < VF_HELPER_CNT ? env->helpers[func_id] : NULL;
+}
+
 /* The program type's helpers and context are modelled; 0 or VF_NOT_JUDGED. */
 int vf_check_modelled(struct vf_env *env);
 /* helperargs.c: one argument, i from 0. */

@@ -52,6 +52,24 @@ static bool may_update_sockmap(struct vf_env *env, int32_t func_id)
 	return false;
 }
 
+/* Most maps and most helpers have no rule: these go with anything. */
+static bool is_limited(uint32_t map_type, int32_t func_id)
+{
+	switch (map_type) {
+	case BPF_MAP_TYPE_HASH:
+	case BPF_MAP_TYPE_ARRAY:
+	case BPF_MAP_TYPE_PERCPU_HASH:
+	case BPF_MAP_TYPE_PERCPU_ARRAY:
+	case BPF_MAP_TYPE_LRU_HASH:
+	case BPF_MAP_TYPE_LRU_PERCPU_HASH:
+	case BPF_MAP_TYPE_LPM_TRIE:
+		return func_id != BPF_FUNC_map_lookup_elem &&
+		       func_id != BPF_FUNC_map_update_elem && func_id != BPF_FUNC_map_delete_elem;
+	default:
+		return true;
+	}
+}
+
 static bool map_allows(struct vf_env *env, uint32_t map_type, int32_t func_id)
 {
 	bool limited = false;
@@ -89,6 +107,8 @@ int vf_check_map_func(struct vf_env *env, int32_t map, int32_t func_id)
 	if (map < 0)
 		return 0;
 	type = env->maps[map].def->type;
+	if (!is_limited(type, func_id))
+		return 0;
 	if (map_allows(env, type, func_id) && func_allows(type, func_id))
 		return 0;
 	vf_msg(env, "cannot pass map_type %u into func %s#%d\n", type, vf_func_name(func_id), func_id);

@@ -140,7 +140,7 @@ static int setup(struct vf_env *env)
 	if (image->btf && btf_open(image->btf, image->btf_size, &env->program_btf, &err))
 		env->program_btf = NULL;
 	env->btf = env->program_btf;
-	return 0;
+	return vf_helpers_init(env);
 }
 
 static void finish(struct vf_env *env)

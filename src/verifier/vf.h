@@ -202,6 +202,8 @@ struct vf_env {
 	uint32_t expected_attach_type; /* the default of the program type in place of 0 */
 	bool sleepable, gpl_compatible;
 
+	const struct vf_proto **helpers; /* by helper number: prototype for this program, NULL none */
+
 	/* capabilities: all true for a privileged load */
 	bool allow_ptr_leaks, allow_uninit_stack, bpf_capable, bypass_spec_v1, bypass_spec_v4;
 	bool strict_alignment;
