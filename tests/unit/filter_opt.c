@@ -390,6 +390,45 @@ static void far_jumps_get_a_stand_in(void **state)
 	loupe_filter_destroy(filter);
 }
 
+/*
+ * Jumps at 1, 151 and 301 to equal returns at 100, 250 and 400: the first reaches the second return
+ * too, the second the third, the third only its own. Two returns are the fewest.
+ */
+static void returns_are_shared_as_far_as_jumps_reach(void **state)
+{
+	struct loupe_cbpf_insn insns[402] = { LD(0) };
+	struct loupe_filter *filter;
+	struct loupe_rewrite *rw;
+	struct loupe_error err = { 0 };
+	char line[200];
+
+	(void)state;
+	for (int i = 1; i < 402; i++)
+		insns[i] = (struct loupe_cbpf_insn){ 0x04, 0, 0, 1 };
+	for (int i = 0; i < 3; i++) {
+		insns[1 + 150 * i] = (struct loupe_cbpf_insn)JEQ(7, 98, 0);
+		insns[98 + 150 * i] = (struct loupe_cbpf_insn)JEQ(8, 0, 2);
+		insns[99 + 150 * i] = (struct loupe_cbpf_insn)RETA;
+		insns[100 + 150 * i] = (struct loupe_cbpf_insn)RET(9);
+	}
+	insns[401] = (struct loupe_cbpf_insn)RET(3);
+	insns[398] = (struct loupe_cbpf_insn)JEQ(8, 0, 2);
+	assert_int_equal(loupe_filter_create("t", insns, 402, LOUPE_FILTER_SECCOMP, &filter, &err),
+			 0);
+	assert_int_equal(loupe_filter_optimize(filter, NULL, &rw, &err), 0);
+	assert_int_equal(loupe_rewrite_after_of(rw, 100), -1);
+	assert_true(loupe_rewrite_after_of(rw, 250) >= 0);
+	assert_true(loupe_rewrite_after_of(rw, 400) >= 0);
+	/* The returns of A at 99, 249 and 399, with jumps right before them, are no different. */
+	assert_int_equal(loupe_rewrite_after_of(rw, 99), -1);
+	assert_int_equal(loupe_rewrite_edit_cnt(rw), 2);
+	loupe_rewrite_edit_line(rw, 0, line, sizeof(line));
+	assert_string_equal(line, "100 removed: 250, return KILL_THREAD(9), is the same and in "
+				  "reach of 1");
+	loupe_rewrite_destroy(rw);
+	loupe_filter_destroy(filter);
+}
+
 /* Each number of edits leaves a program that the kernel takes and that answers the same. */
 static void every_step_is_a_program(void **state)
 {
@@ -468,6 +507,7 @@ int main(void)
 		cmocka_unit_test(passes_can_be_off),
 		cmocka_unit_test(kernel_still_takes_scratch_programs),
 		cmocka_unit_test(far_jumps_get_a_stand_in),
+		cmocka_unit_test(returns_are_shared_as_far_as_jumps_reach),
 		cmocka_unit_test(every_step_is_a_program),
 		cmocka_unit_test(loads_that_stay_are_explained),
 	};
