@@ -146,6 +146,13 @@ LOUPE_API bool loupe_cfg_dominates(const struct loupe_cfg *cfg, uint32_t a, uint
 LOUPE_API bool loupe_cfg_in_loop(const struct loupe_cfg *cfg, uint32_t loop, uint32_t block);
 
 /**
+ * For each instruction of a program of a rewrite, its index in another program of that rewrite.
+ * @param other_insn  prog->cnt entries are filled; LOUPE_CFG_NONE where other does not have it
+ */
+LOUPE_API void loupe_cfg_map_rewrite(const struct loupe_rewrite_prog *prog,
+				     const struct loupe_rewrite_prog *other, uint32_t *other_insn);
+
+/**
  * Matches the blocks of two graphs through a map of their instructions.
  * @param other_insn  for each slot of cfg, its slot in other, or LOUPE_CFG_NONE
  * @param match       filled for each block of cfg: the block of other that holds the longest run

@@ -130,7 +130,7 @@ LOUPE_API void loupe_layout_opts_init(struct loupe_layout_opts *opts);
  * @param opts  sizes or content must be given
  * @param out   free with loupe_layout_destroy()
  * @return 0, -EINVAL (neither sizes nor content, or a size out of range), -ECANCELED, -ENOMEM,
- *         -E2BIG (the picture would be more than 2^30 cells wide or high)
+ *         -E2BIG (the picture would be more than 2^30 cells wide or high, or its lines too many)
  */
 LOUPE_API int loupe_layout_create(const struct loupe_cfg *cfg, const struct loupe_layout_opts *opts,
 				  struct loupe_layout **out);

@@ -152,3 +152,14 @@ int loupe_cfg_from_rewrite(const struct loupe_rewrite_prog *prog, enum loupe_rew
 	free(flow);
 	return ret;
 }
+
+void loupe_cfg_map_rewrite(const struct loupe_rewrite_prog *prog,
+			   const struct loupe_rewrite_prog *other, uint32_t *other_insn)
+{
+	for (uint32_t i = 0; i < prog->cnt; i++) {
+		uint32_t id = prog->ids[i];
+		uint32_t at = id < other->id_cnt ? other->index_of[id] : LOUPE_NONE;
+
+		other_insn[i] = at == LOUPE_NONE ? LOUPE_CFG_NONE : at;
+	}
+}

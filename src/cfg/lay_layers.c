@@ -14,6 +14,8 @@
 #define UPWARD_SPAN_FACTOR 4
 /* Two corners, two ports and a cell between them. */
 #define MIN_WIDTH 5
+/* Some gigabytes of them; only pictures in which nothing is cut need more. */
+#define MAX_NODES (1u << 25)
 /* Cutting moves blocks up, which makes other edges long. */
 #define CUT_ROUNDS 16
 
@@ -343,7 +345,7 @@ static int expand(struct lay_graph *g)
 		nodes += edge->cut ? 1 : edge->upwards ? s + 1 : s - 1;
 		segs += s;
 	}
-	if (nodes >= UINT32_MAX || segs >= UINT32_MAX)
+	if (nodes > MAX_NODES || segs > MAX_NODES)
 		return -E2BIG;
 	p = realloc(g->nodes, nodes * sizeof(*g->nodes));
 	if (!p)

@@ -440,6 +440,52 @@ static void reverse_postorder_orders_forward_edges(void **state)
 	}
 }
 
+/* Between two edits; ids tell which instruction is which. */
+static void programs_of_a_rewrite(void **state)
+{
+	const struct loupe_cbpf_insn insns[] = {
+		{ 0x20, 0, 0, 0 }, /* 0: A = nr */
+		{ 0x05, 0, 0, 0 }, /* 1: ja 2 */
+		{ 0x15, 1, 0, 7 }, /* 2: true 4, false 3 */
+		{ 0x06, 0, 0, 0 }, /* 3 */
+		{ 0x06, 0, 0, 1 }, /* 4 */
+	};
+	static const struct loupe_reason reason = { "test", "it does nothing" };
+	const struct loupe_edit edit = {
+		.pass = "test", .reason = &reason, .kind = LOUPE_EDIT_REMOVED,
+		.id = 1, .cnt = 1, .where = LOUPE_NONE, .into = LOUPE_NONE,
+		.jt = LOUPE_NONE, .jf = LOUPE_NONE,
+	};
+	struct loupe_rewrite *rw = loupe_rewrite_create_cbpf(insns, 5);
+	const struct loupe_rewrite_prog *before, *after;
+	struct loupe_cfg *cfg;
+	uint32_t map[5];
+
+	(void)state;
+	assert_non_null(rw);
+	assert_int_equal(loupe_rewrite_edit(rw, &edit, NULL), 0);
+	assert_int_equal(loupe_rewrite_seal(rw), 0);
+	before = loupe_rewrite_before(rw);
+	after = loupe_rewrite_after(rw);
+	assert_int_equal(loupe_cfg_from_rewrite(before, LOUPE_REWRITE_CBPF, &cfg, NULL), 0);
+	assert_int_equal(cfg->block_cnt, 4);
+	assert_edge(cfg, 0, 0, 1, LOUPE_EDGE_JUMP, false);
+	loupe_cfg_destroy(cfg);
+	assert_int_equal(loupe_cfg_from_rewrite(after, LOUPE_REWRITE_CBPF, &cfg, NULL), 0);
+	assert_int_equal(cfg->block_cnt, 3);
+	assert_edge(cfg, 0, 0, 2, LOUPE_EDGE_TRUE, false);
+	assert_edge(cfg, 1, 0, 1, LOUPE_EDGE_FALSE, false);
+	loupe_cfg_destroy(cfg);
+	loupe_cfg_map_rewrite(after, before, map);
+	assert_int_equal(map[0], 0);
+	assert_int_equal(map[1], 2);
+	assert_int_equal(map[3], 4);
+	loupe_cfg_map_rewrite(before, after, map);
+	assert_int_equal(map[1], NONE);
+	assert_int_equal(map[4], 3);
+	loupe_rewrite_destroy(rw);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -447,6 +493,7 @@ int main(void)
 		cmocka_unit_test(subprogs_calls_and_wide_insns),
 		cmocka_unit_test(may_goto_has_two_sides),
 		cmocka_unit_test(classic_jumps),
+		cmocka_unit_test(programs_of_a_rewrite),
 		cmocka_unit_test(loops_nest),
 		cmocka_unit_test(two_entries_are_irreducible),
 		cmocka_unit_test(bad_programs_say_what_is_wrong),

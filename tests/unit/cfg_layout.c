@@ -511,6 +511,51 @@ static void matched_blocks_keep_their_order(void **state)
 	}
 }
 
+/* A condition and its negation: the blocks stay where they are, the edges cross. */
+static void negated_condition_keeps_its_blocks(void **state)
+{
+	const struct loupe_cfg_insn before[] = {
+		{ LOUPE_CFG_COND, 3, 1 }, { LOUPE_CFG_NEXT, 0, 0 }, { LOUPE_CFG_JUMP, 4, 0 },
+		{ LOUPE_CFG_NEXT, 0, 0 }, { LOUPE_CFG_EXIT, 0, 0 },
+	};
+	/* 1 and 2 of before are 2 and 3, 3 of before is 1; then a jump of its own */
+	const struct loupe_cfg_insn after[] = {
+		{ LOUPE_CFG_COND, 3, 1 }, { LOUPE_CFG_NEXT, 0, 0 }, { LOUPE_CFG_JUMP, 5, 0 },
+		{ LOUPE_CFG_NEXT, 0, 0 }, { LOUPE_CFG_JUMP, 5, 0 }, { LOUPE_CFG_EXIT, 0, 0 },
+	};
+	const uint32_t to_before[] = { 0, 3, NONE, 1, 2, 4 };
+	const struct loupe_cell_size sizes[4] = { { 20, 1 }, { 8, 1 }, { 8, 1 }, { 8, 1 } };
+	struct loupe_cfg *cfg = build(before, 5), *other = build(after, 6);
+	struct loupe_layout *first, *alone, *second;
+	struct loupe_layout_opts opts;
+	uint32_t match[4];
+
+	(void)state;
+	loupe_cfg_match(other, cfg, to_before, match);
+	assert_int_equal(match[0], 0);
+	assert_int_equal(match[1], 2);
+	assert_int_equal(match[2], 1);
+	assert_int_equal(match[3], 3);
+	loupe_layout_opts_init(&opts);
+	opts.sizes = sizes;
+	first = lay_out(cfg, &opts);
+	alone = lay_out(other, &opts);
+	assert_true(first->nodes[first->block_node[2]].x < first->nodes[first->block_node[1]].x);
+	assert_true(alone->nodes[alone->block_node[2]].x < alone->nodes[alone->block_node[1]].x);
+	opts.prev = first;
+	opts.prev_cfg = cfg;
+	opts.prev_insn = to_before;
+	second = lay_out(other, &opts);
+	check_picture(other, second);
+	assert_true(second->nodes[second->block_node[1]].x <
+		    second->nodes[second->block_node[2]].x);
+	loupe_layout_destroy(first);
+	loupe_layout_destroy(alone);
+	loupe_layout_destroy(second);
+	loupe_cfg_destroy(cfg);
+	loupe_cfg_destroy(other);
+}
+
 /* ---- queries ------------------------------------------------------------------------------- */
 
 struct seen {
@@ -643,6 +688,7 @@ int main(void)
 		cmocka_unit_test(subprograms_stand_below_each_other),
 		cmocka_unit_test(bad_options_and_cancelling),
 		cmocka_unit_test(matched_blocks_keep_their_order),
+		cmocka_unit_test(negated_condition_keeps_its_blocks),
 		cmocka_unit_test(queries_find_what_is_there),
 	};
 
