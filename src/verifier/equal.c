@@ -134,7 +134,10 @@ static enum loupe_diff_kind reg_safe(struct vf_env *env, const struct loupe_reg 
 		return LOUPE_DIFF_NONE;
 	case PTR_TO_PACKET_META:
 	case PTR_TO_PACKET:
-		CHECK(old->range <= cur->range, LOUPE_DIFF_PKT_RANGE);
+		/* Negative: known to be at the end, or beyond. */
+		CHECK(old->range < 0 || cur->range < 0 ? old->range == cur->range
+						       : old->range <= cur->range,
+		      LOUPE_DIFF_PKT_RANGE);
 		CHECK(old->off == cur->off, LOUPE_DIFF_PTR_OFFSET);
 		CHECK(ids_match(map, old->id, cur->id), LOUPE_DIFF_ID);
 		CHECK(range_within(old, cur), LOUPE_DIFF_RANGE);
