@@ -11,6 +11,7 @@
 #include "bpfloupe/filter.h"
 #include "bpfloupe/image.h"
 #include "bpfloupe/insn.h"
+#include "bpfloupe/kernel.h"
 #include "bpfloupe/load.h"
 #include "bpfloupe/layout.h"
 #include "bpfloupe/log.h"
