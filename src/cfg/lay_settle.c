@@ -31,6 +31,25 @@ static int64_t column(const struct lay_graph *g, uint32_t n)
 	return g->nodes[n].x + lay_anchor(g, &g->nodes[n]);
 }
 
+/* The segment from above by which a node is placed: the middle one, of those from blocks if any. */
+static const struct lay_seg *middle_seg(const struct lay_graph *g, const struct lay_node *node)
+{
+	const uint32_t *segs = g->up_segs + node->up_first;
+	uint32_t blocks = 0, skip;
+
+	for (uint32_t i = 0; i < node->up_cnt; i++)
+		blocks += g->nodes[g->segs[segs[i]].top].type == LAY_BLOCK;
+	if (!blocks)
+		return &g->segs[segs[node->up_cnt / 2]];
+	skip = blocks / 2;
+	for (uint32_t i = 0;; i++) {
+		const struct lay_seg *seg = &g->segs[segs[i]];
+
+		if (g->nodes[seg->top].type == LAY_BLOCK && !skip--)
+			return seg;
+	}
+}
+
 /* How far the node is from where it should be. */
 static int64_t wanted_shift(const struct lay_graph *g, uint32_t n)
 {
@@ -48,7 +67,7 @@ static int64_t wanted_shift(const struct lay_graph *g, uint32_t n)
 		from = block->pos > node->pos ? block->x - 2 : block->x + block->w + 1;
 		return from - node->x;
 	}
-	seg = &g->segs[g->up_segs[node->up_first + node->up_cnt / 2]];
+	seg = middle_seg(g, node);
 	from = column(g, seg->top);
 	if (g->nodes[seg->top].type == LAY_BLOCK)
 		from = g->nodes[seg->top].x + lay_port_offset(g->nodes[seg->top].w, seg->port);
