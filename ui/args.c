@@ -55,7 +55,7 @@ static const struct option_row options[] = {
 	{ OPT_TYPE, "type", "TYPE", FOR_LOADING, "program type of sections with an unknown name: xdp, sched_cls ..." },
 	{ OPT_MAPS, "maps", "as-is", FOR_LOADING, "leave 0 or absurd numbers of map entries as they are" },
 	{ OPT_LOG_LEVEL, "log-level", "0|1|2|4|6", FOR_VERIFY, "what the log holds, as the kernel's (default 1)" },
-	{ OPT_UNPRIVILEGED, "unprivileged", NULL, FOR_KNOBS, "as a user without CAP_BPF and CAP_PERFMON" },
+	{ OPT_UNPRIVILEGED, "unprivileged", NULL, FOR_KNOBS | FOR_PARITY, "as a user without CAP_BPF and CAP_PERFMON" },
 	{ OPT_NO_PRUNING, "no-pruning", NULL, FOR_KNOBS, "never end a path at a matching checkpoint" },
 	{ OPT_CHECKPOINT_ALWAYS, "checkpoint-always", NULL, FOR_KNOBS, "store a checkpoint at every chance (BPF_F_TEST_STATE_FREQ)" },
 	{ OPT_EVICT, "evict", "N|off", FOR_KNOBS, "evict when misses > hits * N + N (default 3)" },

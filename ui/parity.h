@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Model against running kernel, for one program. */
+#ifndef BPFLOUPE_UI_PARITY_H
+#define BPFLOUPE_UI_PARITY_H
+
+#include "bpfloupe/kernel.h"
+#include "bpfloupe/verify.h"
+
+/* How one thing compares. */
+enum parity_same {
+	PARITY_UNKNOWN, /* one side does not have it */
+	PARITY_SAME,
+	PARITY_DIFFERS,
+};
+
+enum { PARITY_LEVELS = 2 };
+extern const uint32_t parity_levels[PARITY_LEVELS];
+
+/* What model and kernel said of one program. No pointers: it lies in memory shared by processes. */
+struct parity {
+	bool done;	       /* false: the process that compared it died */
+	bool kernel_judged;
+	enum loupe_verdict model; /* LOUPE_ACCEPTED ... */
+	int model_err, kernel_err; /* negative errno, 0: accepted */
+	struct loupe_counters model_counters, kernel_counters;
+	enum parity_same verdict, err, counters, logs[PARITY_LEVELS];
+	struct loupe_log_difference diffs[PARITY_LEVELS];
+	char reason[512];      /* why one of them did not judge */
+};
+
+/** Does anything differ? */
+bool parity_differs(const struct parity *parity);
+
+/**
+ * Asks both.
+ * @param knobs  of the model; of the kernel only unprivileged
+ * @return 0 or -ENOMEM
+ */
+int parity_compare(const struct loupe_image *image, const struct loupe_verify_opts *knobs,
+		   struct parity *out);
+
+#endif
