@@ -31,22 +31,32 @@ static int64_t column(const struct lay_graph *g, uint32_t n)
 	return g->nodes[n].x + lay_anchor(g, &g->nodes[n]);
 }
 
-/* The segment from above by which a node is placed: the middle one, of those from blocks if any. */
-static const struct lay_seg *middle_seg(const struct lay_graph *g, const struct lay_node *node)
+static int64_t upper_end(const struct lay_graph *g, const struct lay_seg *seg)
 {
-	const uint32_t *segs = g->up_segs + node->up_first;
-	uint32_t blocks = 0, skip;
+	const struct lay_node *top = &g->nodes[seg->top];
 
-	for (uint32_t i = 0; i < node->up_cnt; i++)
-		blocks += g->nodes[g->segs[segs[i]].top].type == LAY_BLOCK;
-	if (!blocks)
-		return &g->segs[segs[node->up_cnt / 2]];
-	skip = blocks / 2;
-	for (uint32_t i = 0;; i++) {
-		const struct lay_seg *seg = &g->segs[segs[i]];
+	return top->type == LAY_BLOCK ? top->x + lay_port_offset(top->w, seg->port)
+				      : column(g, seg->top);
+}
 
-		if (g->nodes[seg->top].type == LAY_BLOCK && !skip--)
-			return seg;
+/* The columns between which the edges come from above; from blocks only, if any do. */
+static void upper_range(const struct lay_graph *g, const struct lay_node *node, int64_t *low,
+			int64_t *high)
+{
+	bool blocks = false;
+
+	for (uint32_t i = 0; i < node->up_cnt; i++) {
+		const struct lay_seg *seg = &g->segs[g->up_segs[node->up_first + i]];
+		bool block = g->nodes[seg->top].type == LAY_BLOCK;
+		int64_t from = upper_end(g, seg);
+
+		if (blocks && !block)
+			continue;
+		if (!i || block > blocks)
+			*low = *high = from;
+		blocks = block;
+		*low = from < *low ? from : *low;
+		*high = from > *high ? from : *high;
 	}
 }
 
@@ -54,8 +64,7 @@ static const struct lay_seg *middle_seg(const struct lay_graph *g, const struct 
 static int64_t wanted_shift(const struct lay_graph *g, uint32_t n)
 {
 	const struct lay_node *node = &g->nodes[n];
-	const struct lay_seg *seg;
-	int64_t from, low = node->x, high = node->x + (node->w ? node->w - 1 : 0);
+	int64_t from = 0, to = 0, low = node->x, high = node->x + (node->w ? node->w - 1 : 0);
 
 	if (!node->up_cnt) {
 		/* the upper end of an edge that goes up: beside its block */
@@ -67,14 +76,11 @@ static int64_t wanted_shift(const struct lay_graph *g, uint32_t n)
 		from = block->pos > node->pos ? block->x - 2 : block->x + block->w + 1;
 		return from - node->x;
 	}
-	seg = middle_seg(g, node);
-	from = column(g, seg->top);
-	if (g->nodes[seg->top].type == LAY_BLOCK)
-		from = g->nodes[seg->top].x + lay_port_offset(g->nodes[seg->top].w, seg->port);
+	upper_range(g, node, &from, &to);
 	if (node->type == LAY_LABEL)
 		return from - column(g, n);
-	if (from < low - TOLERANCE)
-		return from - low;
+	if (to < low - TOLERANCE)
+		return to - low;
 	return from > high + TOLERANCE ? from - high : 0;
 }
 
