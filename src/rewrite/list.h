@@ -11,7 +11,8 @@
 
 struct rewrite_node {
 	union loupe_rewrite_insn insn; /* jump offsets are stale, jt and jf tell the truth */
-	uint32_t next, prev;	       /* ids in the order, LOUPE_NONE at the ends */
+	uint32_t next, prev;	       /* ids in the order, LOUPE_NONE at the ends; a removed node
+					* keeps those that it had */
 	uint32_t jt, jf;	       /* ids, to be read through rewrite_list_target() */
 	uint32_t forward;	       /* removed: where references to it lead */
 	bool removed;

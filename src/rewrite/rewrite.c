@@ -14,6 +14,7 @@ struct loupe_rewrite {
 	struct rewrite_list head;
 	struct loupe_edit *edits;
 	uint32_t edit_cnt, edit_cap;
+	uint32_t *removed_by; /* by index before: the edit that took it out, LOUPE_NONE if none */
 	bool sealed;
 	struct loupe_rewrite_prog before, after;
 	int (*describe)(const void *arg, union loupe_rewrite_insn insn, char *buf, size_t size);
@@ -33,6 +34,10 @@ static struct loupe_rewrite *create(enum loupe_rewrite_kind kind, const void *in
 	if (!rw->original)
 		goto fail;
 	memcpy(rw->original, insns, cnt * sizeof(*rw->original));
+	rw->removed_by = malloc((cnt + !cnt) * sizeof(*rw->removed_by));
+	if (!rw->removed_by)
+		goto fail;
+	memset(rw->removed_by, 0xff, cnt * sizeof(*rw->removed_by));
 	err = rewrite_list_init(&rw->head, kind, rw->original, cnt);
 	if (!err)
 		err = rewrite_list_layout(&rw->head, &rw->before);
@@ -64,6 +69,7 @@ void loupe_rewrite_destroy(struct loupe_rewrite *rw)
 	loupe_rewrite_prog_finish(&rw->before);
 	loupe_rewrite_prog_finish(&rw->after);
 	free(rw->original);
+	free(rw->removed_by);
 	free(rw->edits);
 	free(rw);
 }
@@ -80,6 +86,18 @@ void loupe_rewrite_set_describe(struct loupe_rewrite *rw,
 const struct rewrite_list *rewrite_head(const struct loupe_rewrite *rw)
 {
 	return &rw->head;
+}
+
+/* Notes which instructions the newest edit took out; they still know what followed them. */
+static void note_removed(struct loupe_rewrite *rw, const struct loupe_edit *edit)
+{
+	uint32_t id = edit->id;
+
+	for (uint32_t i = 0; i < edit->cnt; i++) {
+		if (id < rw->original_cnt)
+			rw->removed_by[id] = rw->edit_cnt;
+		id = rw->head.nodes[id].next;
+	}
 }
 
 int loupe_rewrite_edit(struct loupe_rewrite *rw, const struct loupe_edit *edit, uint32_t *id)
@@ -105,6 +123,8 @@ int loupe_rewrite_edit(struct loupe_rewrite *rw, const struct loupe_edit *edit, 
 	err = rewrite_list_apply(&rw->head, &copy);
 	if (err)
 		return err;
+	if (copy.kind == LOUPE_EDIT_REMOVED)
+		note_removed(rw, &copy);
 	rw->edits[rw->edit_cnt++] = copy;
 	if (id)
 		*id = copy.id;
@@ -168,23 +188,21 @@ uint32_t loupe_rewrite_edit_ids(const struct loupe_rewrite *rw, uint32_t n, uint
 				uint32_t max)
 {
 	const struct loupe_edit *edit = loupe_rewrite_edit_get(rw, n);
-	struct rewrite_list list;
+	const struct rewrite_list *list = &rw->head;
+	struct rewrite_list past = { 0 };
+	uint32_t id;
 
 	if (!edit)
 		return 0;
-	if (max)
-		ids[0] = edit->id;
-	if (edit->cnt == 1 || max < 2)
-		return edit->cnt;
-	if (!replay(rw, n, &list)) {
-		uint32_t id = edit->id;
-
-		for (uint32_t i = 0; i < edit->cnt && i < max; i++) {
-			ids[i] = id;
-			id = list.nodes[id].next;
-		}
+	/* What was removed keeps its order; what was moved may have been moved again. */
+	if (edit->kind == LOUPE_EDIT_MOVED && edit->cnt > 1 && max > 1 && !replay(rw, n, &past))
+		list = &past;
+	id = edit->id;
+	for (uint32_t i = 0; i < edit->cnt && i < max; i++) {
+		ids[i] = id;
+		id = list->nodes[id].next;
 	}
-	rewrite_list_finish(&list);
+	rewrite_list_finish(&past);
 	return edit->cnt;
 }
 
@@ -234,30 +252,9 @@ int64_t loupe_rewrite_before_of(const struct loupe_rewrite *rw, uint32_t after)
 
 int64_t loupe_rewrite_removed_by(const struct loupe_rewrite *rw, uint32_t before)
 {
-	if (before >= rw->original_cnt || !rw->head.nodes[before].removed)
+	if (before >= rw->original_cnt || rw->removed_by[before] == LOUPE_NONE)
 		return -1;
-	for (uint32_t n = 0; n < rw->edit_cnt; n++) {
-		const struct loupe_edit *edit = &rw->edits[n];
-
-		if (edit->kind != LOUPE_EDIT_REMOVED)
-			continue;
-		if (edit->id == before)
-			return n;
-		if (edit->cnt > 1) {
-			uint32_t *ids = calloc(edit->cnt, sizeof(*ids));
-			bool found = false;
-
-			if (!ids)
-				return -1;
-			loupe_rewrite_edit_ids(rw, n, ids, edit->cnt);
-			for (uint32_t i = 0; i < edit->cnt && !found; i++)
-				found = ids[i] == before;
-			free(ids);
-			if (found)
-				return n;
-		}
-	}
-	return -1;
+	return rw->removed_by[before];
 }
 
 /* ---- text --------------------------------------------------------------------------------- */

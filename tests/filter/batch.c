@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * usage: batch optimize FILTER OUT   writes what the optimizer makes of a filter as -ddd text
+ *        batch ddd FILTER OUT        writes the filter itself
  *        batch eval FILTER           struct seccomp_data from stdin; "result executed" lines out
  * The library's side of check.py.
  */
@@ -28,15 +29,30 @@ static int fail(const struct loupe_error *err)
 	return 2;
 }
 
+static int write_ddd(const struct loupe_filter *filter, const struct loupe_rewrite *rw,
+		     const char *out)
+{
+	size_t len;
+	char *text;
+	FILE *f;
+
+	if (loupe_filter_emit(filter, rw, LOUPE_EMIT_DDD, &text, &len))
+		return 2;
+	f = fopen(out, "w");
+	if (!f || fwrite(text, 1, len, f) != len || fclose(f)) {
+		perror(out);
+		return 2;
+	}
+	free(text);
+	return 0;
+}
+
 /* Also prints the shortest of some runs, which is what the optimizer costs. */
 static int optimize(const struct loupe_filter *filter, const char *out)
 {
 	struct loupe_rewrite *rw = NULL;
 	struct loupe_error err;
 	double best = 1e9;
-	size_t len;
-	char *text;
-	FILE *f;
 
 	for (int i = 0; i < 21; i++) {
 		double start = now_ms(), took;
@@ -47,16 +63,10 @@ static int optimize(const struct loupe_filter *filter, const char *out)
 		took = now_ms() - start;
 		best = took < best ? took : best;
 	}
-	if (loupe_filter_emit(filter, rw, LOUPE_EMIT_DDD, &text, &len))
+	if (write_ddd(filter, rw, out))
 		return 2;
-	f = fopen(out, "w");
-	if (!f || fwrite(text, 1, len, f) != len || fclose(f)) {
-		perror(out);
-		return 2;
-	}
 	printf("%u to %u instructions, %u edits, %.3f ms\n", filter->cnt,
 	       loupe_rewrite_after(rw)->cnt, loupe_rewrite_edit_cnt(rw), best);
-	free(text);
 	loupe_rewrite_destroy(rw);
 	return 0;
 }
@@ -84,13 +94,15 @@ int main(int argc, char **argv)
 	int ret = 2;
 
 	if (argc < 3) {
-		fprintf(stderr, "usage: batch optimize FILTER OUT | batch eval FILTER\n");
+		fprintf(stderr, "usage: batch optimize|ddd FILTER OUT | batch eval FILTER\n");
 		return 2;
 	}
 	if (loupe_filter_load(argv[2], NULL, 0, NULL, &filter, &err))
 		return fail(&err);
 	if (!strcmp(argv[1], "optimize") && argc == 4)
 		ret = optimize(filter, argv[3]);
+	else if (!strcmp(argv[1], "ddd") && argc == 4)
+		ret = write_ddd(filter, NULL, argv[3]);
 	else if (!strcmp(argv[1], "eval"))
 		ret = eval(filter);
 	loupe_filter_destroy(filter);

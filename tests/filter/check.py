@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Independent checker of the filter optimizer: shares no code with it.
 
-usage: check.py BATCH [--inputs N] [--made N] [--published] [FILTER.ddd ...]
+usage: check.py BATCH [--inputs N] [--made N] [--published] [FILTER ...]
 
 BATCH is the test program that runs the library. For each seccomp filter (the given ones, those
 that --made generates here, those that --published finds below $BPFLOUPE_SECCOMP_DIR, by default
@@ -439,6 +439,10 @@ def assemble(items):
 
 
 def check_one(batch, path, count, rng, out):
+    name = os.path.basename(path)
+    if path.endswith(".c"):
+        subprocess.run([batch, "ddd", path, out + ".ddd"], check=True)
+        path = out + ".ddd"
     line = subprocess.run([batch, "optimize", path, out], stdout=subprocess.PIPE, check=True,
                           text=True).stdout.strip()
     before, after = read_ddd(path), read_ddd(out)
@@ -446,7 +450,6 @@ def check_one(batch, path, count, rng, out):
     check_rules(after)
     check_structure(after)
     inputs, reached, missed = check_agreement(before, after, count, rng, batch, (path, out))
-    name = os.path.basename(path)
     print(f"{name}: {line}; {inputs} inputs agree and reach {reached[0]} of "
           f"{len(graph_reachable(before))} connected instructions before, {reached[1]} of "
           f"{len(after)} after; ways that no input takes: {missed[0]}, {missed[1]}", flush=True)
