@@ -264,6 +264,7 @@ static bool is_may_goto(const struct vf_env *env, int32_t insn_idx)
 	return insn->code == (BPF_JMP | BPF_JCOND) && insn->src_reg == BPF_MAY_GOTO;
 }
 
+/* HIT_LOOP: and the path is kept as a backedge of the loop. */
 enum found { MISS, HIT, HIT_LOOP };
 
 static int refuse_infinite_loop(struct vf_env *env, const struct visit *visit,
@@ -301,7 +302,7 @@ static int compare_unfinished(struct vf_env *env, struct visit *visit, struct vf
 	if (env->aux[visit->insn_idx].calls_callback) {
 		*mode = LOUPE_CMP_RANGE_WITHIN;
 		if (vf_states_equal(env, old, cur, *mode, diff))
-			return HIT_LOOP;
+			return HIT;
 		goto miss;
 	}
 	if (maybe_looping(old, cur) && vf_states_equal(env, old, cur, LOUPE_CMP_EXACT, NULL) &&
@@ -341,8 +342,10 @@ static int note_hit(struct vf_env *env, const struct visit *visit, struct vf_che
 
 	cp->hit_cnt++;
 	env->counters->compare_hits++;
-	if (loop)
-		outcome = cp->state.branches ? LOUPE_CMP_LOOP_CONVERGED : LOUPE_CMP_HIT_BACKEDGE;
+	if (cp->state.branches)
+		outcome = LOUPE_CMP_LOOP_CONVERGED;
+	else if (loop)
+		outcome = LOUPE_CMP_HIT_BACKEDGE;
 	if (outcome == LOUPE_CMP_LOOP_CONVERGED)
 		env->counters->loop_converged++;
 	emit_compare(env, visit, cp, mode, outcome, &none);
