@@ -375,6 +375,16 @@ def made_filter(rng):
     place(arch_ok)
     for nr in rng.sample(range(300), rng.randrange(2, 25)):
         after, allow = label(), label()
+        if rng.random() < 0.3:
+            # Two ways that meet with different words in A.
+            left, right, meet = label(), label(), label()
+            emit(JSET, rng.choice((1, 2, 4)), left, right)
+            place(left)
+            emit(LD_ABS, 4 * rng.choice((0, 0, 4)))
+            emit(JA, jt=meet)
+            place(right)
+            emit(LD_ABS, 4 * rng.choice((0, 0, 4)))
+            place(meet)
         emit(LD_ABS, 0)
         match = label()
         emit(JGE if rng.random() < 0.04 else JEQ, nr, match, after)
