@@ -64,6 +64,7 @@ void screen_put(struct screen *screen, int x, int y, enum ui_role role, uint32_t
 		return;
 	cell->glyph = glyph;
 	cell->role = (uint8_t)role;
+	cell->arms = 0;
 }
 
 /* ---- text --------------------------------------------------------------------------------- */
@@ -197,24 +198,15 @@ static const uint32_t line_glyph[16] = {
 	[ARM_UP | ARM_DOWN | ARM_LEFT | ARM_RIGHT] = 0x253c,
 };
 
-static unsigned int arms_of(uint32_t glyph)
-{
-	unsigned int arms = 0;
-
-	/* the fullest match: one-armed entries share their glyph with two-armed ones */
-	for (unsigned int i = 1; i < 16; i++) {
-		if (line_glyph[i] == glyph)
-			arms = i;
-	}
-	return arms;
-}
-
 static void add_arms(struct screen *screen, int x, int y, unsigned int arms, enum ui_role role)
 {
 	struct ui_cell *cell = screen_cell(screen, x, y);
 
-	if (cell)
-		screen_put(screen, x, y, role, line_glyph[arms | arms_of(cell->glyph)]);
+	if (!cell)
+		return;
+	arms |= cell->arms;
+	screen_put(screen, x, y, role, line_glyph[arms]);
+	cell->arms = (uint8_t)arms;
 }
 
 void screen_hline(struct screen *screen, int x, int y, int w, enum ui_role role)

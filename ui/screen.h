@@ -68,6 +68,7 @@ struct ui_cell {
 	uint32_t glyph; /* one-column code point, 0: blank */
 	uint8_t role;	/* enum ui_role */
 	uint8_t ground; /* enum ui_ground */
+	uint8_t arms;	/* of a line drawn there, for lines that join it */
 };
 
 struct screen {

@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Verifies programs and optimizes filters in the background. */
+#include "subject.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct subject_work {
+	struct job job; /* first */
+	struct subject *subject;
+	struct loupe_verify_opts opts;
+	void (*done)(void *data, struct subject *subject);
+	void *data;
+	/* results until they are the subject's */
+	struct loupe_trace *trace;
+	struct loupe_verify_result result;
+	bool have_result;
+	struct loupe_rewrite *rewrite;
+	struct loupe_error err;
+};
+
+void subject_init(struct subject *subject, const struct input *input, uint32_t n)
+{
+	*subject = (struct subject){ .input = input, .error_insn = -1, .state = SUBJECT_NEW };
+	if (input->kind == INPUT_FILTER) {
+		subject->filter = input->filter;
+		return;
+	}
+	subject->prog = &input->progs.progs[n];
+	subject->image = subject->prog->image;
+	if (!subject->image) {
+		subject->state = SUBJECT_NOT_LOADED;
+		return;
+	}
+	if (loupe_source_create(subject->image, &subject->source) ||
+	    loupe_names_create(subject->image, &subject->names)) {
+		snprintf(subject->error, sizeof(subject->error), "out of memory");
+		subject->state = SUBJECT_FAILED;
+	}
+}
+
+void subject_drop_trace(struct subject *subject)
+{
+	loupe_trace_destroy(subject->trace);
+	subject->trace = NULL;
+}
+
+void subject_finish(struct subject *subject)
+{
+	subject_drop_trace(subject);
+	loupe_verify_result_finish(&subject->result);
+	loupe_rewrite_destroy(subject->rewrite);
+	loupe_names_destroy(subject->names);
+	loupe_source_destroy(subject->source);
+	*subject = (struct subject){ 0 };
+}
+
+const char *subject_name(const struct subject *subject)
+{
+	if (subject->filter)
+		return subject->filter->name;
+	return subject->prog->name ? subject->prog->name : "(no name)";
+}
+
+const char *subject_type(const struct subject *subject)
+{
+	const char *name;
+
+	if (subject->filter)
+		return subject->filter->flavour == LOUPE_FILTER_SECCOMP ? "seccomp filter" :
+									  "socket filter";
+	name = subject->image ? loupe_prog_type_name(subject->image->prog_type) : NULL;
+	return name ? name : "?";
+}
+
+uint32_t subject_insn_cnt(const struct subject *subject)
+{
+	if (subject->filter)
+		return subject->filter->cnt;
+	return subject->image ? subject->image->insn_cnt : 0;
+}
+
+/* ---- the work ----------------------------------------------------------------------------- */
+
+static void progress(void *ctx, uint32_t insn_processed)
+{
+	struct subject_work *work = ctx;
+
+	atomic_store(&work->job.progress, insn_processed);
+}
+
+static int verify(struct subject_work *work)
+{
+	const struct loupe_image *image = work->subject->image;
+	int rc;
+
+	work->trace = loupe_trace_create(image);
+	if (!work->trace)
+		return -ENOMEM;
+	work->opts.cancel = &work->job.cancel;
+	work->opts.progress = progress;
+	work->opts.progress_ctx = work;
+	work->opts.listeners[0] = loupe_trace_listener(work->trace);
+	work->opts.listener_cnt = 1;
+	rc = loupe_verify(image, &work->opts, &work->result);
+	if (rc)
+		return rc;
+	work->have_result = true;
+	/* a trace that is cut short still answers what was recorded until then */
+	loupe_trace_finish(work->trace);
+	return work->job.cancel ? -ECANCELED : 0;
+}
+
+static int run(struct job *job)
+{
+	struct subject_work *work = (struct subject_work *)job;
+
+	if (work->subject->filter)
+		return loupe_filter_optimize(work->subject->filter, NULL, &work->rewrite,
+					     &work->err);
+	return verify(work);
+}
+
+/* The last line of a message, without its end of line: what a person is told first. */
+static void copy_message(char *buf, size_t size, const char *text)
+{
+	size_t len = strlen(text);
+
+	while (len && (text[len - 1] == '\n' || text[len - 1] == ' '))
+		len--;
+	for (size_t i = len; i; i--) {
+		if (text[i - 1] == '\n') {
+			text += i;
+			len -= i;
+			break;
+		}
+	}
+	snprintf(buf, size, "%.*s", (int)(len < size ? len : size - 1), text);
+}
+
+static void take_verdict(struct subject *subject, struct subject_work *work)
+{
+	uint32_t step = loupe_trace_error_step(work->trace);
+
+	subject_drop_trace(subject);
+	loupe_verify_result_finish(&subject->result);
+	subject->result = work->result;
+	subject->trace = work->trace;
+	subject->error_insn = work->result.insn_idx;
+	work->trace = NULL;
+	work->have_result = false;
+	if (work->result.verdict == LOUPE_REJECTED) {
+		copy_message(subject->error, sizeof(subject->error),
+			     loupe_trace_error(subject->trace));
+		if (step != LOUPE_NO_STEP)
+			subject->error_insn = loupe_trace_step_insn(subject->trace, step);
+	} else {
+		snprintf(subject->error, sizeof(subject->error), "%s", work->result.reason);
+	}
+	subject->state = SUBJECT_READY;
+}
+
+static void done(struct job *job)
+{
+	struct subject_work *work = (struct subject_work *)job;
+	struct subject *subject = work->subject;
+
+	if (job->rc == -ECANCELED) {
+		subject->state = SUBJECT_STOPPED;
+		snprintf(subject->error, sizeof(subject->error), "stopped");
+	} else if (job->rc) {
+		subject->state = SUBJECT_FAILED;
+		snprintf(subject->error, sizeof(subject->error), "%s",
+			 work->err.message[0] ? work->err.message : strerror(-job->rc));
+	} else if (subject->filter) {
+		loupe_rewrite_destroy(subject->rewrite);
+		subject->rewrite = work->rewrite;
+		work->rewrite = NULL;
+		subject->state = SUBJECT_READY;
+	} else {
+		take_verdict(subject, work);
+	}
+	if (work->have_result)
+		loupe_verify_result_finish(&work->result);
+	loupe_trace_destroy(work->trace);
+	loupe_rewrite_destroy(work->rewrite);
+	work->done(work->data, subject);
+	free(work);
+}
+
+struct job *subject_job(struct subject *subject, const struct loupe_verify_opts *opts,
+			void (*on_done)(void *data, struct subject *subject), void *data)
+{
+	static const struct job_ops ops = { .run = run, .done = done };
+	struct subject_work *work = calloc(1, sizeof(*work));
+
+	if (!work)
+		return NULL;
+	work->job.ops = &ops;
+	work->subject = subject;
+	work->opts = *opts;
+	work->done = on_done;
+	work->data = data;
+	snprintf(work->job.what, sizeof(work->job.what), "%s %s",
+		 subject->filter ? "Optimizing" : "Verifying", subject_name(subject));
+	work->job.unit = "instructions processed";
+	work->job.total = opts->insn_limit;
+	subject->state = SUBJECT_WORKING;
+	return &work->job;
+}

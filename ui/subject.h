@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* A subject: one program or filter that can be explored, and what is known about it so far. */
+#ifndef BPFLOUPE_UI_SUBJECT_H
+#define BPFLOUPE_UI_SUBJECT_H
+
+#include "bpfloupe/log.h"
+#include "bpfloupe/source.h"
+#include "bpfloupe/trace.h"
+#include "input.h"
+#include "jobs.h"
+
+enum subject_state {
+	SUBJECT_NOT_LOADED, /* no image; prog->reason says why */
+	SUBJECT_NEW,	    /* nothing was done yet */
+	SUBJECT_WORKING,    /* being verified, or waiting for that */
+	SUBJECT_READY,	    /* a verdict is there; or a filter's rewrite */
+	SUBJECT_STOPPED,    /* the user stopped it */
+	SUBJECT_FAILED,	    /* it could not be done; error says why */
+};
+
+struct subject {
+	const struct input *input;
+	const struct loupe_program *prog; /* NULL for a filter */
+	const struct loupe_image *image;  /* NULL for a filter, and if it did not load */
+	const struct loupe_filter *filter;
+	enum subject_state state;
+
+	/* programs, when READY */
+	struct loupe_verify_result result; /* stays when the trace is dropped */
+	char error[1024];		   /* rejected: the message that explains it, one line */
+	int32_t error_insn;		   /* -1 if it is about no insn */
+	struct loupe_trace *trace;	   /* NULL when it was dropped: verify again to have one */
+	struct loupe_source *source;
+	struct loupe_names *names;
+
+	/* filters, when READY */
+	struct loupe_rewrite *rewrite;
+};
+
+/** Makes a subject of an entry of an input; n is 0 for filters. */
+void subject_init(struct subject *subject, const struct input *input, uint32_t n);
+
+/** Frees what was found out about it. */
+void subject_finish(struct subject *subject);
+
+/** Its name: the program's, or the filter's file. */
+const char *subject_name(const struct subject *subject);
+
+/** Its kind in a word: program type, "seccomp filter", "socket filter". */
+const char *subject_type(const struct subject *subject);
+
+/** Instruction slots. */
+uint32_t subject_insn_cnt(const struct subject *subject);
+
+/** Frees the trace of a program whose verdict stays known. */
+void subject_drop_trace(struct subject *subject);
+
+/**
+ * A job that verifies a program or optimizes a filter. Its done tells the owner.
+ * @param opts  knobs
+ * @param done  called in the UI's thread with data, after the subject was filled in
+ * @return NULL when out of memory; it frees itself when done
+ */
+struct job *subject_job(struct subject *subject, const struct loupe_verify_opts *opts,
+			void (*done)(void *data, struct subject *subject), void *data);
+
+#endif

@@ -1,0 +1,353 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* What is around every view: header with the verdict, tabs, error bar, status line, progress. */
+#include "tui_internal.h"
+
+#include "panes.h"
+
+#include <string.h>
+
+/* ---- header ------------------------------------------------------------------------------- */
+
+static const struct {
+	enum ui_role role;
+	const char *word;
+} verdicts[] = {
+	[LOUPE_ACCEPTED] = { UI_ACCEPTED, " ACCEPTED " },
+	[LOUPE_REJECTED] = { UI_REJECTED, " REJECTED " },
+	[LOUPE_NOT_JUDGED] = { UI_UNJUDGED, " NOT JUDGED " },
+	[LOUPE_STOPPED] = { UI_UNJUDGED, " STOPPED " },
+};
+
+/* The verdict's badge and the counters beside it. */
+static enum ui_role verdict_words(const struct subject *subject, bool wide, const char **word,
+				  char *text, size_t size)
+{
+	static const struct {
+		const char *word;
+		enum ui_role role;
+	} states[] = {
+		[SUBJECT_NOT_LOADED] = { " NOT LOADED ", UI_UNJUDGED },
+		[SUBJECT_NEW] = { "", UI_TEXT },
+		[SUBJECT_WORKING] = { " WORKING ", UI_WORKING },
+		[SUBJECT_READY] = { "", UI_TEXT },
+		[SUBJECT_STOPPED] = { " STOPPED ", UI_UNJUDGED },
+		[SUBJECT_FAILED] = { " FAILED ", UI_REJECTED },
+	};
+	const struct loupe_counters *counters = &subject->result.counters;
+	char steps[NUMBER_TEXT], states_text[NUMBER_TEXT], peak[NUMBER_TEXT];
+
+	text[0] = '\0';
+	*word = states[subject->state].word;
+	if (subject->state != SUBJECT_READY)
+		return states[subject->state].role;
+	if (subject->filter) {
+		snprintf(text, size, " %u → %u insns  %s edits ",
+			 loupe_rewrite_before(subject->rewrite)->cnt,
+			 loupe_rewrite_after(subject->rewrite)->cnt,
+			 number_text(steps, loupe_rewrite_edit_cnt(subject->rewrite)));
+		return UI_TEXT;
+	}
+	*word = verdicts[subject->result.verdict].word;
+	number_text(steps, counters->insn_processed);
+	if (wide)
+		snprintf(text, size, "  %s steps  %s states  peak %s ", steps,
+			 number_text(states_text, counters->total_states),
+			 number_text(peak, counters->peak_states));
+	else
+		snprintf(text, size, " %s steps ", steps);
+	return verdicts[subject->result.verdict].role;
+}
+
+static void draw_title(struct tui *tui, int w)
+{
+	struct pen pen = pen_at(tui->screen, 0, 0, w);
+	const struct subject *subject = tui_current_subject(tui);
+	char number[NUMBER_TEXT], text[160];
+	enum ui_role role;
+	const char *word;
+	int columns;
+
+	pen_text(&pen, UI_BRAND, " bpfloupe  ");
+	if (!subject) {
+		pen_printf(&pen, UI_TEXT, "%s", input_base_name(tui->inputs[0].path));
+		if (tui->input_cnt > 1)
+			pen_printf(&pen, UI_DIM, " and %u more", tui->input_cnt - 1);
+		pen_printf(&pen, UI_DIM, "  %u program%s", tui->subject_cnt,
+			   tui->subject_cnt == 1 ? "" : "s");
+		return;
+	}
+	role = verdict_words(subject, w >= 110, &word, text, sizeof(text));
+	columns = screen_columns(word) + screen_columns(text);
+	pen.end -= columns + 1;
+	if (!subject->filter && w >= 100) {
+		pen_text(&pen, UI_TEXT, input_base_name(subject->input->path));
+		pen_text(&pen, UI_DIM, " › ");
+	}
+	pen_text(&pen, UI_STRONG, subject_name(subject));
+	pen_printf(&pen, UI_DIM, "  %s", subject_type(subject));
+	if (!subject->filter && pen_room(&pen) > 14)
+		pen_printf(&pen, UI_DIM, "  %s insns",
+			   number_text(number, subject_insn_cnt(subject)));
+	pen.end = w;
+	pen_to(&pen, w - columns);
+	pen_text(&pen, role, word);
+	pen_text(&pen, UI_STRONG, text);
+}
+
+static void draw_tabs(struct tui *tui, int w)
+{
+	struct pen pen = pen_at(tui->screen, 0, 1, w);
+	const struct subject *subject = tui_current_subject(tui);
+	const struct loupe_host *host = subject && subject->image ? &subject->image->host : NULL;
+	char right[128];
+
+	pen_text(&pen, UI_TEXT, " ");
+	for (int id = 0; id < VIEW_CNT; id++) {
+		const struct view_ops *ops = view_ops((enum view_id)id);
+		char keys[64];
+
+		if (!ops->title || (id == VIEW_LIST && tui->subject_cnt < 2) ||
+		    (id != VIEW_LIST && view_refuses((enum view_id)id, subject)))
+			continue;
+		key_list(VIEW_ANY, (enum request)(REQ_VIEW_LIST + id), keys, sizeof(keys));
+		pen_printf(&pen, (int)tui->view == id ? UI_TAB_ACTIVE : UI_DIM, "%.1s", keys);
+		pen_printf(&pen, (int)tui->view == id ? UI_TAB_ACTIVE : UI_TAB, " %s", ops->title);
+		pen_text(&pen, UI_TEXT, "  ");
+	}
+	if (subject && subject->filter) {
+		snprintf(right, sizeof(right), "%s ", input_base_name(subject->input->path));
+	} else {
+		const char *btf = host && host->kernel_btf ? host->kernel_btf : NULL;
+
+		if (btf && strcmp(btf, "/sys/kernel/btf/vmlinux") == 0)
+			snprintf(right, sizeof(right), "model 6.18.44  types: this host ");
+		else if (btf)
+			snprintf(right, sizeof(right), "model 6.18.44  types: %s ",
+				 input_base_name(btf));
+		else
+			snprintf(right, sizeof(right), "model 6.18.44 ");
+	}
+	pen_right(&pen, UI_DIM, right);
+}
+
+/* What stands in plain sight below the tabs; false if there is nothing to say. */
+static bool bar_text(const struct subject *subject, char *buf, size_t size)
+{
+	if (!subject)
+		return false;
+	if (subject->state == SUBJECT_NOT_LOADED) {
+		snprintf(buf, size, "did not load: %s",
+			 subject->prog->reason ? subject->prog->reason : "no reason was given");
+		return true;
+	}
+	if (subject->state == SUBJECT_FAILED) {
+		snprintf(buf, size, "%s", subject->error);
+		return true;
+	}
+	if (subject->state != SUBJECT_READY || subject->filter ||
+	    subject->result.verdict == LOUPE_ACCEPTED)
+		return false;
+	if (subject->result.verdict == LOUPE_REJECTED)
+		snprintf(buf, size, "%s", *subject->error ? subject->error :
+							    "rejected without a message");
+	else
+		snprintf(buf, size, "neither accepted nor rejected: %s",
+			 *subject->error ? subject->error : "something that the model does not have");
+	return true;
+}
+
+static int draw_bar(struct tui *tui, int y, int w)
+{
+	const struct subject *subject = tui_current_subject(tui);
+	struct pen pen = pen_at(tui->screen, 0, y, w);
+	char text[1200], note[64] = "";
+
+	if (!bar_text(subject, text, sizeof(text)))
+		return 0;
+	if (subject->state == SUBJECT_READY && subject->error_insn >= 0)
+		snprintf(note, sizeof(note), "insn %d: ", subject->error_insn);
+	pen_text(&pen, UI_ERROR, " ✗ ");
+	pen_text(&pen, UI_STRONG, note);
+	pen_text(&pen, UI_STRONG, text);
+	screen_ground(tui->screen, (struct rect){ 0, y, w, 1 }, UI_GROUND_ERROR);
+	return 1;
+}
+
+/* ---- status line -------------------------------------------------------------------------- */
+
+static void draw_hints(struct tui *tui, struct pen *pen)
+{
+	static const struct view_hint general[] = {
+		{ REQ_COMMAND, REQ_NONE, "" },
+		{ REQ_VIEW_HELP, REQ_NONE, "help" },
+		{ REQ_NONE, REQ_NONE, NULL },
+	};
+	const struct view_hint *groups[] = { view_ops(tui->view)->hints, general };
+	char text[132];
+	int need = 0, room = pen_room(pen);
+
+	/* twice: measure, then draw flush right; what does not fit is left out from the right */
+	for (int pass = 0; pass < 2; pass++) {
+		int used = 0;
+
+		if (pass)
+			pen_to(pen, pen->end - need);
+		for (size_t g = 0; g < 2; g++) {
+			const struct view_hint *hint = groups[g];
+
+			for (; hint && hint->request != REQ_NONE; hint++) {
+				char keys[64], other[64] = "";
+				int columns;
+
+				key_list(tui->view, hint->request, keys, sizeof(keys));
+				*strchrnul(keys, ' ') = '\0';
+				if (hint->other != REQ_NONE) {
+					key_list(tui->view, hint->other, other, sizeof(other));
+					*strchrnul(other, ' ') = '\0';
+				}
+				snprintf(text, sizeof(text), "%s%s%s", keys, *other ? " " : "", other);
+				columns = screen_columns(text) + screen_columns(hint->what) +
+					  (*hint->what ? 3 : 2);
+				if (used + columns + (g ? 0 : 10) > room)
+					continue;
+				used += columns;
+				if (!pass)
+					continue;
+				pen_text(pen, UI_KEY, text);
+				pen_printf(pen, UI_DIM, "%s%s  ", *hint->what ? " " : "", hint->what);
+			}
+		}
+		need = used;
+	}
+}
+
+static void draw_prompt(struct tui *tui, int y, int w)
+{
+	struct prompt *prompt = &tui->prompt;
+	struct pen pen = pen_at(tui->screen, 0, y, w);
+	char before[PROMPT_TEXT], text[PROMPT_TEXT];
+	int shown = 0;
+
+	pen_text(&pen, UI_PROMPT, prompt->label);
+	snprintf(before, sizeof(before), "%.*s", (int)prompt->cursor, prompt->text);
+	tui->screen->cursor_x = pen.x + screen_columns(before);
+	tui->screen->cursor_y = y;
+	pen_text(&pen, UI_STRONG, prompt->text);
+	if (tui->prompt_for != REQ_COMMAND)
+		return;
+	/* what could follow */
+	pen_text(&pen, UI_TEXT, "   ");
+	for (uint32_t n = 0; n < 8; n++) {
+		const char *base = prompt->completion < 0 ? prompt->text : prompt->typed;
+
+		if (!tui_complete(tui, base, n, text, sizeof(text)))
+			break;
+		if (screen_columns(text) + 2 > pen_room(&pen))
+			break;
+		pen_printf(&pen, (int32_t)n == prompt->completion ? UI_KEY : UI_DIM, "%s  ", text);
+		shown++;
+	}
+	if (!shown && *prompt->text)
+		pen_text(&pen, UI_DIM, "");
+}
+
+static void draw_status(struct tui *tui, int y, int w)
+{
+	struct pen pen = pen_at(tui->screen, 0, y, w);
+	const struct view *view = tui->views[tui->view];
+
+	screen_ground(tui->screen, (struct rect){ 0, y, w, 1 }, UI_GROUND_BAR);
+	if (tui->prompt.open) {
+		draw_prompt(tui, y, w);
+		return;
+	}
+	pen_text(&pen, UI_TEXT, " ");
+	if (*tui->message) {
+		pen_text(&pen, tui->message_role, tui->message);
+		return;
+	}
+	if (view && view->ops->legend) {
+		view->ops->legend((struct view *)view, &pen);
+		pen_text(&pen, UI_TEXT, "  ");
+	}
+	draw_hints(tui, &pen);
+}
+
+/* ---- the whole ---------------------------------------------------------------------------- */
+
+void tui_draw_progress(struct screen *screen, struct rect area, const struct job *job)
+{
+	uint32_t done = atomic_load(&job->progress);
+	int w = area.w > 64 ? 60 : area.w - 4, x = area.x + (area.w - w) / 2;
+	int y = area.y + area.h / 2 - 1;
+	struct pen pen = pen_at(screen, x, y, w);
+	char number[NUMBER_TEXT], total[NUMBER_TEXT];
+
+	if (w < 8)
+		return;
+	pen_text(&pen, UI_STRONG, job->what);
+	pen_text(&pen, UI_DIM, job->state == JOB_WAITING ? "  waits for its turn" : "");
+	if (job->total) {
+		int filled = (int)((uint64_t)done * (uint64_t)w / job->total);
+
+		for (int i = 0; i < w; i++)
+			screen_put(screen, x + i, y + 1, i < filled ? UI_PROGRESS : UI_FRAME,
+				   i < filled ? 0x2588 : 0x2591);
+		pen = pen_at(screen, x, y + 2, w);
+		pen_printf(&pen, UI_TEXT, "%s", number_text(number, done));
+		pen_printf(&pen, UI_DIM, " %s, at most %s", job->unit,
+			   number_text(total, job->total));
+	} else {
+		pen = pen_at(screen, x, y + 2, w);
+	}
+	pen_right(&pen, UI_KEY, "Esc stops");
+}
+
+static void draw_missing(struct tui *tui, struct rect area)
+{
+	const struct subject *subject = tui_current_subject(tui);
+	const char *refusal = view_refuses(tui->view, subject);
+	struct pen pen = pen_at(tui->screen, area.x + 2, area.y + area.h / 2, area.w - 4);
+	struct job *job = jobs_running(tui->jobs);
+
+	if (refusal) {
+		pen_text(&pen, UI_NOTICE, refusal);
+	} else if (subject && subject->state == SUBJECT_WORKING && job) {
+		tui_draw_progress(tui->screen, area, job);
+	} else if (subject && subject->state == SUBJECT_STOPPED) {
+		pen_text(&pen, UI_NOTICE, "It was stopped. ");
+		pen_text(&pen, UI_KEY, ":verify");
+		pen_text(&pen, UI_TEXT, " starts it again.");
+	}
+}
+
+void tui_draw(struct tui *tui)
+{
+	struct screen *screen = tui->screen;
+	int w = screen->w, h = screen->h, top = 2;
+	struct view *view;
+	struct rect area;
+
+	screen_clear(screen);
+	view = tui_view(tui);
+	draw_title(tui, w);
+	draw_tabs(tui, w);
+	screen_ground(screen, (struct rect){ 0, 0, w, 2 }, UI_GROUND_BAR);
+	if (tui->view != VIEW_LIST && tui->view != VIEW_HELP)
+		top += draw_bar(tui, top, w);
+	area = (struct rect){ 0, top, w, h - top - 1 };
+	if (w < 40 || h < 10) {
+		struct pen pen = pen_at(screen, 0, top, w);
+
+		pen_text(&pen, UI_NOTICE, "needs 40×10 at least");
+	} else if (view) {
+		view->ops->draw(view, screen, area);
+	} else {
+		draw_missing(tui, area);
+	}
+	/* below what views draw, so that nothing of theirs covers it */
+	screen_erase(screen, (struct rect){ 0, h - 1, w, 1 });
+	draw_status(tui, h - 1, w);
+	if (tui->ascii)
+		screen_make_ascii(screen);
+}

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Scripts: a line is a command (":goto 57") or keys ("ss<Enter>/drop<Enter>"); what begins with "# "
+ * is a remark. Each line begins when all work is done, so that a script always does the same.
+ */
+#include "tui_internal.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+static bool obey_keys(struct tui *tui, const char *line)
+{
+	while (*line && !tui->quit) {
+		int key = key_parse(&line);
+
+		if (key == K_NONE)
+			return false;
+		tui_key(tui, key);
+		jobs_wait(tui->jobs);
+		tui_view(tui);
+		jobs_wait(tui->jobs);
+	}
+	return true;
+}
+
+static bool obey(struct tui *tui, const char *line)
+{
+	/* a view that opens may begin work of its own */
+	for (int i = 0; i < 3; i++) {
+		jobs_wait(tui->jobs);
+		tui_draw(tui);
+	}
+	if (*line == ':' && !tui->prompt.open) {
+		tui->message[0] = '\0';
+		return tui_command(tui, line + 1);
+	}
+	return obey_keys(tui, line);
+}
+
+int tui_script(struct tui *tui, const char *path)
+{
+	FILE *in = strcmp(path, "-") == 0 ? stdin : fopen(path, "r");
+	char *line = NULL;
+	size_t cap = 0;
+	unsigned int number = 0;
+	ssize_t len;
+
+	if (!in) {
+		fprintf(stderr, "bpfloupe: cannot read %s: %s\n", path, strerror(errno));
+		return 2;
+	}
+	while (!tui->quit && (len = getline(&line, &cap, in)) >= 0) {
+		number++;
+		while (len && (line[len - 1] == '\n' || line[len - 1] == '\r'))
+			line[--len] = '\0';
+		if (!len || strncmp(line, "# ", 2) == 0 || strcmp(line, "#") == 0)
+			continue;
+		if (!obey(tui, line)) {
+			fprintf(stderr, "bpfloupe: %s:%u: %s\n", path, number,
+				*tui->message ? tui->message : "no such key");
+			tui->status = 2;
+			break;
+		}
+		if (tui->status) {
+			fprintf(stderr, "bpfloupe: %s:%u: failed\n", path, number);
+			break;
+		}
+	}
+	free(line);
+	if (in != stdin)
+		fclose(in);
+	return tui->status;
+}

@@ -1,0 +1,414 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The state before the present step: what just happened, frames, registers, stack slots. */
+#include "walk.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+static struct walk_row *add_row(struct walk_view *walk, enum walk_row_kind kind)
+{
+	struct walk_row *row;
+
+	if (walk->row_cnt == walk->row_cap) {
+		uint32_t cap = walk->row_cap ? walk->row_cap * 2 : 64;
+		struct walk_row *rows = realloc(walk->rows, cap * sizeof(*rows));
+
+		if (!rows)
+			return NULL;
+		walk->rows = rows;
+		walk->row_cap = cap;
+	}
+	row = &walk->rows[walk->row_cnt++];
+	*row = (struct walk_row){ .kind = kind, .change = -1, .goes = LOUPE_NO_STEP };
+	return row;
+}
+
+static void LOUPE_PRINTF(4, 5) add_news(struct walk_view *walk, enum ui_role role, uint32_t goes,
+					 const char *fmt, ...)
+{
+	struct walk_row *row = add_row(walk, WALK_ROW_NEWS);
+	va_list args;
+
+	if (!row)
+		return;
+	row->role = role;
+	row->goes = goes;
+	va_start(args, fmt);
+	vsnprintf(row->text, sizeof(row->text), fmt, args);
+	va_end(args);
+}
+
+/* How the exploration came here. */
+static void add_arrival(struct walk_view *walk)
+{
+	const struct loupe_step_info *info = &walk->info;
+	struct loupe_path_info path;
+	char insn[200], number[NUMBER_TEXT];
+	const char *func;
+
+	if (info->prev == LOUPE_NO_STEP) {
+		func = walk->listing.source ?
+			       loupe_source_func_of(walk->listing.source, (uint32_t)info->insn_idx) :
+			       NULL;
+		add_news(walk, UI_DIM, LOUPE_NO_STEP, "exploration of %s begins",
+			 func ? func : "the function");
+		return;
+	}
+	listing_insn_text(&walk->listing, (uint32_t)loupe_trace_step_insn(walk->trace, info->prev),
+			  false, insn, sizeof(insn));
+	if ((info->flags & LOUPE_STEP_PATH_START) &&
+	    loupe_trace_path(walk->trace, info->path, &path) == 0)
+		add_news(walk, UI_NOTICE, info->prev, "a new path: the side of %d: %s that step %s left",
+			 loupe_trace_step_insn(walk->trace, info->prev), insn,
+			 number_text(number, info->prev));
+	else
+		add_news(walk, UI_DIM, info->prev, "after %d: %s",
+			 loupe_trace_step_insn(walk->trace, info->prev), insn);
+}
+
+static void add_branches(struct walk_view *walk)
+{
+	uint64_t row = loupe_trace_first_row(walk->trace, LOUPE_TABLE_PUSH, walk->info.step);
+	struct loupe_push_info push;
+	char number[NUMBER_TEXT];
+
+	for (; loupe_trace_push(walk->trace, row, &push) == 0 && push.step == walk->info.step; row++) {
+		struct loupe_path_info path;
+		bool popped = loupe_trace_path(walk->trace, push.path, &path) == 0;
+
+		if (popped)
+			add_news(walk, UI_NOTICE, path.first, "leaves insn %d for later: step %s",
+				 push.insn_idx, number_text(number, path.first));
+		else
+			add_news(walk, UI_NOTICE, LOUPE_NO_STEP, "leaves insn %d for later, never explored",
+				 push.insn_idx);
+	}
+}
+
+static void add_evictions(struct walk_view *walk)
+{
+	uint64_t row = loupe_trace_first_row(walk->trace, LOUPE_TABLE_EVICT, walk->info.step);
+	struct loupe_evict_info evict;
+
+	for (; loupe_trace_evict(walk->trace, row, &evict) == 0 && evict.step == walk->info.step;
+	     row++)
+		add_news(walk, UI_EVICTED, LOUPE_NO_STEP, "✂ evicts checkpoint #%u: %u misses, %u hits",
+			 evict.serial, evict.misses, evict.hits);
+}
+
+static void add_walks(struct walk_view *walk)
+{
+	uint64_t row = loupe_trace_first_row(walk->trace, LOUPE_TABLE_WALK, walk->info.step);
+	struct loupe_walk_info info;
+
+	for (; loupe_trace_walk(walk->trace, row, &info) == 0 && info.step == walk->info.step; row++) {
+		char regs[64], slots[160];
+
+		loupe_reg_mask_print(regs, sizeof(regs), info.want.regs);
+		loupe_slot_mask_print(slots, sizeof(slots), info.want.stack);
+		add_news(walk, UI_PRECISE, LOUPE_NO_STEP, "%s %s%s%s: exact value matters, %u insns back%s",
+			 info.propagated ? "carries over" : "needs", regs,
+			 *regs && *slots ? " " : "", slots, info.hops,
+			 info.mark_cnt ? "" : ", nothing to mark");
+	}
+}
+
+/* The checkpoint that this step's state became. */
+static uint32_t born_here(const struct walk_view *walk)
+{
+	uint32_t cnt;
+	const uint32_t *serials =
+		loupe_trace_insn_checkpoints(walk->trace, (uint32_t)walk->info.insn_idx, &cnt);
+	struct loupe_checkpoint_info info;
+
+	for (uint32_t i = cnt; i; i--) {
+		if (loupe_trace_checkpoint(walk->trace, serials[i - 1], &info) == 0 &&
+		    info.born == walk->info.step)
+			return serials[i - 1];
+	}
+	return 0;
+}
+
+static void add_events(struct walk_view *walk)
+{
+	uint32_t flags = walk->info.flags;
+	char insn[200];
+
+	if (flags & LOUPE_STEP_ERROR)
+		add_news(walk, UI_ERROR, LOUPE_NO_STEP, "✗ %s",
+			 *walk->view.subject->error ? walk->view.subject->error : "rejected here");
+	if (flags & LOUPE_STEP_PRUNED)
+		add_news(walk, UI_HIT, LOUPE_NO_STEP,
+			 "✓ pruned: a checkpoint covers this state, insn %d is not simulated again",
+			 walk->info.insn_idx);
+	if (flags & LOUPE_STEP_CHECKPOINT)
+		add_news(walk, UI_CHECKPOINT, LOUPE_NO_STEP, "● stored as checkpoint #%u",
+			 born_here(walk));
+	if (flags & LOUPE_STEP_EVICT)
+		add_evictions(walk);
+	if (flags & LOUPE_STEP_WALK)
+		add_walks(walk);
+	if (flags & LOUPE_STEP_PUSH)
+		add_branches(walk);
+	if ((flags & (LOUPE_STEP_PATH_END | LOUPE_STEP_PRUNED | LOUPE_STEP_ERROR)) ==
+	    LOUPE_STEP_PATH_END) {
+		listing_insn_text(&walk->listing, (uint32_t)walk->info.insn_idx, false, insn,
+				  sizeof(insn));
+		add_news(walk, UI_DIM, LOUPE_NO_STEP, "%s ends this path", insn);
+	}
+}
+
+static int32_t change_of(const struct walk_view *walk, struct loupe_loc loc)
+{
+	for (uint32_t i = 0; i < walk->change_cnt; i++) {
+		const struct loupe_loc *other = &walk->changes[i].loc;
+
+		if (other->kind == loc.kind && other->frameno == loc.frameno &&
+		    other->index == loc.index)
+			return (int32_t)i;
+	}
+	return -1;
+}
+
+static void add_loc(struct walk_view *walk, struct loupe_loc loc, const char *text)
+{
+	int32_t change = change_of(walk, loc);
+	struct walk_row *row;
+
+	/* what holds nothing is only news when it held something before */
+	if (!*text && (change < 0 || !walk->changes[change].has_old))
+		return;
+	row = add_row(walk, WALK_ROW_LOC);
+	if (!row)
+		return;
+	row->loc = loc;
+	row->change = change;
+	snprintf(row->text, sizeof(row->text), "%s", *text ? text : "not written");
+}
+
+static void add_frame(struct walk_view *walk, uint32_t frameno)
+{
+	const struct loupe_frame *frame = walk->state->frame[frameno];
+	struct loupe_names *names = walk->view.subject->names;
+	struct walk_row *row = add_row(walk, WALK_ROW_FRAME);
+	char text[256];
+
+	if (!row)
+		return;
+	row->loc.frameno = (uint8_t)frameno;
+	for (uint8_t i = 0; i < LOUPE_MAX_REG; i++) {
+		struct loupe_loc loc = { LOUPE_LOC_REG, (uint8_t)frameno, i };
+
+		loupe_reg_print(text, sizeof(text), &frame->regs[i], frameno, names);
+		/* the frame pointer never changes */
+		if (i != LOUPE_REG_FP)
+			add_loc(walk, loc, text);
+	}
+	for (uint32_t i = 0; i < frame->slot_cnt && i < LOUPE_MAX_SLOTS; i++) {
+		struct loupe_loc loc = { LOUPE_LOC_SLOT, (uint8_t)frameno, (uint8_t)i };
+		const char *value;
+
+		loupe_slot_print(text, sizeof(text), frame, i, names);
+		value = strchr(text, '=');
+		add_loc(walk, loc, value ? value + 1 : "");
+	}
+}
+
+static void add_held(struct walk_view *walk)
+{
+	const struct loupe_state *state = walk->state;
+	static const struct {
+		uint32_t type;
+		const char *what;
+	} kinds[] = {
+		{ REF_TYPE_PTR, "reference" },	   { REF_TYPE_IRQ, "saved IRQ flags" },
+		{ REF_TYPE_LOCK, "lock" },	   { REF_TYPE_RES_LOCK, "resilient lock" },
+		{ REF_TYPE_RES_LOCK_IRQ, "resilient lock, IRQs off" },
+	};
+
+	for (uint32_t i = 0; i < state->ref_cnt; i++) {
+		struct walk_row *row = add_row(walk, WALK_ROW_HELD);
+		const char *what = "reference";
+
+		if (!row)
+			return;
+		for (size_t k = 0; k < sizeof(kinds) / sizeof(kinds[0]); k++) {
+			if (state->refs[i].type == kinds[k].type)
+				what = kinds[k].what;
+		}
+		row->role = UI_CHANGED;
+		snprintf(row->text, sizeof(row->text), "holds %s %u, acquired at insn %d", what,
+			 state->refs[i].id, state->refs[i].insn_idx);
+	}
+	if (state->active_rcu_locks || state->active_preempt_locks) {
+		struct walk_row *row = add_row(walk, WALK_ROW_HELD);
+
+		if (!row)
+			return;
+		row->role = UI_CHANGED;
+		snprintf(row->text, sizeof(row->text), "%s%s%s",
+			 state->active_rcu_locks ? "in an RCU read section" : "",
+			 state->active_rcu_locks && state->active_preempt_locks ? ", " : "",
+			 state->active_preempt_locks ? "preemption is off" : "");
+	}
+}
+
+int walk_fill_state(struct walk_view *walk)
+{
+	uint32_t cnt = loupe_trace_changes(walk->trace, walk->info.step, NULL, 0);
+
+	walk->row_cnt = 0;
+	free(walk->changes);
+	walk->change_cnt = 0;
+	walk->changes = calloc(cnt + 1, sizeof(*walk->changes));
+	if (!walk->changes)
+		return -ENOMEM;
+	loupe_trace_changes(walk->trace, walk->info.step, walk->changes, cnt);
+	walk->change_cnt = cnt;
+	add_arrival(walk);
+	add_events(walk);
+	for (uint32_t i = walk->state->curframe + 1; i; i--) {
+		if (walk->state->frame[i - 1])
+			add_frame(walk, i - 1);
+	}
+	add_held(walk);
+	return walk->rows ? 0 : -ENOMEM;
+}
+
+/* ---- drawing ------------------------------------------------------------------------------ */
+
+static void draw_frame_row(struct walk_view *walk, const struct walk_row *row, struct pen *pen)
+{
+	const struct loupe_frame *frame = walk->state->frame[row->loc.frameno];
+	const char *func = NULL;
+	uint32_t start;
+
+	if (walk->listing.source) {
+		start = loupe_trace_subprog_start(walk->trace, frame->subprogno);
+		func = loupe_source_func_of(walk->listing.source, start);
+	}
+	pen_printf(pen, UI_HEADING, "frame %u", row->loc.frameno);
+	if (func)
+		pen_printf(pen, UI_TEXT, "  %s", func);
+	else if (frame->subprogno)
+		pen_printf(pen, UI_TEXT, "  subprogram %u", frame->subprogno);
+	if (frame->callsite >= 0)
+		pen_printf(pen, UI_DIM, "  called at %d", frame->callsite);
+	if (frame->in_callback_fn)
+		pen_text(pen, UI_DIM, "  callback");
+}
+
+static bool is_dead(const struct walk_view *walk, const struct walk_row *row)
+{
+	const struct loupe_insn_facts *facts;
+
+	if (row->loc.kind != LOUPE_LOC_REG || row->loc.frameno != walk->state->curframe)
+		return false;
+	facts = loupe_trace_facts(walk->trace, (uint32_t)walk->info.insn_idx);
+	return facts && !(facts->live_regs & 1u << row->loc.index);
+}
+
+static void draw_loc_row(struct walk_view *walk, const struct walk_row *row, struct pen *pen)
+{
+	const struct loupe_change *change = row->change < 0 ? NULL : &walk->changes[row->change];
+	bool changed = change && change->has_old, dead = !changed && is_dead(walk, row);
+	char name[32], old[256], writer[40] = "";
+	struct loupe_loc loc = row->loc;
+	uint32_t step;
+	int end = pen->end;
+
+	loc.frameno = 0;
+	words_loc(&loc, false, name, sizeof(name));
+	pen_text(pen, UI_KEY, changed ? "▸ " : "  ");
+	pen_printf(pen, dead ? UI_DEAD : UI_REG, "%-7s", name);
+	step = loupe_trace_writer(walk->trace, walk->info.step, row->loc);
+	if (step != LOUPE_NO_STEP)
+		snprintf(writer, sizeof(writer), "← %d", loupe_trace_step_insn(walk->trace, step));
+	if (*writer)
+		pen->end -= 8;
+	pen_text(pen, changed ? UI_CHANGED : dead ? UI_DEAD : UI_VALUE, row->text);
+	if (changed) {
+		words_value(&change->old_value, row->loc, walk->view.subject->names, old, sizeof(old));
+		if (pen_room(pen) > 12)
+			pen_printf(pen, UI_OLD, "  was %s", old);
+	} else if (dead && pen_room(pen) > 8) {
+		pen_text(pen, UI_DEAD, "  dead");
+	}
+	pen->end = end;
+	pen_to(pen, end - 7);
+	if (*writer)
+		pen_right(pen, changed ? UI_OLD : UI_DIM, writer);
+}
+
+static void draw_row(struct walk_view *walk, const struct walk_row *row, struct screen *screen,
+		     struct rect at)
+{
+	struct pen pen = pen_at(screen, at.x, at.y, at.w);
+
+	switch (row->kind) {
+	case WALK_ROW_NEWS:
+	case WALK_ROW_HELD:
+		pen_text(&pen, row->role, row->text);
+		break;
+	case WALK_ROW_FRAME:
+		draw_frame_row(walk, row, &pen);
+		break;
+	case WALK_ROW_LOC:
+		draw_loc_row(walk, row, &pen);
+		break;
+	}
+}
+
+void walk_draw_wrapped(struct screen *screen, struct rect area, const char *text)
+{
+	int columns = screen_columns(text), rows = (columns + area.w - 1) / area.w;
+	struct rect last;
+
+	if (rows > area.h / 2)
+		rows = area.h / 2;
+	last = (struct rect){ area.x, area.y + area.h - rows, area.w, rows };
+	screen_erase(screen, last);
+	for (int i = 0; i < rows; i++) {
+		for (int x = 0; x < area.w && *text; x++)
+			screen_put(screen, last.x + x, last.y + i, UI_STRONG,
+				   screen_next_glyph(&text));
+	}
+	screen_ground(screen, last, UI_GROUND_ROW);
+}
+
+/* The selected value whole, when its row has no room for it. */
+static void draw_detail(struct walk_view *walk, struct screen *screen, struct rect area)
+{
+	const struct scroll *scroll = &walk->scroll[WALK_STATE];
+	const struct walk_row *row = &walk->rows[scroll->cursor];
+	char text[1024], old[256];
+
+	snprintf(text, sizeof(text), "%s", row->text);
+	if (row->kind == WALK_ROW_LOC && row->change >= 0 && walk->changes[row->change].has_old) {
+		words_value(&walk->changes[row->change].old_value, row->loc,
+			    walk->view.subject->names, old, sizeof(old));
+		snprintf(text, sizeof(text), "%s, was %s", row->text, old);
+	}
+	if (screen_columns(text) > area.w - (row->kind == WALK_ROW_LOC ? 17 : 0))
+		walk_draw_wrapped(screen, area, text);
+}
+
+void walk_draw_state(struct walk_view *walk, struct screen *screen, struct rect area)
+{
+	struct scroll *scroll = &walk->scroll[WALK_STATE];
+	bool focus = walk->focus == WALK_STATE;
+
+	walk->h[WALK_STATE] = area.h;
+	scroll_fit(scroll, walk->row_cnt, area.h);
+	for (int i = 0; i < area.h && scroll->top + i < walk->row_cnt; i++) {
+		struct rect at = { area.x, area.y + i, area.w, 1 };
+
+		draw_row(walk, &walk->rows[scroll->top + i], screen, at);
+		if (focus && scroll->top + i == scroll->cursor)
+			screen_ground(screen, at, UI_GROUND_CURSOR);
+	}
+	if (focus && walk->row_cnt)
+		draw_detail(walk, screen, area);
+	pane_more(screen, area, scroll->top, walk->row_cnt);
+}
