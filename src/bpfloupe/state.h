@@ -155,6 +155,8 @@ struct loupe_slot {
 struct loupe_stack {
 	uint32_t refs;
 	uint32_t cap; /* slots allocated */
+	uint32_t gen; /* another number whenever a slot may have changed: equal numbers, equal
+			 contents; 0: not counted */
 	struct loupe_slot slot[];
 };
 

@@ -9,28 +9,33 @@ void trace_mirror_reset(struct trace_mirror *m)
 		memset(&m->frame[f], 0, sizeof(m->frame[f]));
 	memset(m->last, 0xff, sizeof(m->last));
 	memset(m->value, 0, sizeof(m->value));
+	memset(m->stale, 0, sizeof(m->stale));
 	m->curframe = 0;
-	m->state_meta.cnt = 0;
-	m->stale_state = false;
+}
+
+static inline bool is_stale(const struct trace_mirror *m, uint32_t loc)
+{
+	return m->stale[loc / 64] >> loc % 64 & 1;
+}
+
+static inline void set_stale(struct trace_mirror *m, uint32_t loc)
+{
+	m->stale[loc / 64] |= 1ull << loc % 64;
+}
+
+static inline void set_fresh(struct trace_mirror *m, uint32_t loc)
+{
+	m->stale[loc / 64] &= ~(1ull << loc % 64);
 }
 
 void trace_mirror_undo(struct loupe_trace *t, struct trace_mirror *m, uint32_t from, uint32_t to)
 {
 	while (to-- > from) {
 		uint32_t loc = t->change_loc.at[to], prev = t->change_prev.at[to];
-		struct trace_mirror_frame *f = &m->frame[loc / LOC_STRIDE % LOUPE_MAX_FRAMES];
-		uint32_t in = loc % LOC_STRIDE;
 
 		m->last[loc] = prev;
 		m->value[loc] = prev == TRACE_NONE ? 0 : t->change_value.at[prev];
-		if (loc == LOC_STATE_META)
-			m->stale_state = true;
-		else if (in < LOC_SLOT)
-			f->stale_regs |= 1u << in;
-		else if (in < LOC_FRAME_META)
-			f->stale_slots |= 1ull << (in - LOC_SLOT);
-		else
-			f->stale_meta = true;
+		set_stale(m, loc);
 	}
 }
 
@@ -52,154 +57,185 @@ static inline bool same(const void *a, const void *b, size_t size)
 	return !memcmp(a, b, size);
 }
 
-static bool diff_reg(struct loupe_trace *t, struct trace_mirror *m, uint32_t frameno,
-		     uint32_t regno, const struct loupe_reg *reg, bool force)
+static inline bool same_slot(const struct loupe_slot *a, const struct loupe_slot *b)
 {
-	struct trace_mirror_frame *f = &m->frame[frameno];
-	uint32_t loc = frameno * LOC_STRIDE + regno, value;
-	uint32_t words[TRACE_MAX_WORDS];
+	return same(a->type, b->type, sizeof(a->type)) &&
+	       (!trace_slot_has_reg(a) || trace_same_reg(&a->spilled, &b->spilled));
+}
 
-	if (!force) {
-		if (f->stale_regs & 1u << regno) {
-			trace_reg_decode(&t->pool.words.at[m->value[loc]], &f->regs[regno]);
-			f->stale_regs &= ~(1u << regno);
-		}
-		if (same(&f->regs[regno], reg, sizeof(*reg)))
-			return true;
+/* The register of frame frameno as it was at the step before. */
+static inline const struct loupe_reg *old_reg(struct loupe_trace *t, struct trace_mirror *m,
+					      uint32_t frameno, uint32_t regno)
+{
+	struct loupe_reg *reg = &m->frame[frameno].regs[regno];
+	uint32_t loc = frameno * LOC_STRIDE + LOC_REG + regno;
+
+	if (is_stale(m, loc)) {
+		trace_value_reg(&t->pool, m->value[loc], reg);
+		set_fresh(m, loc);
 	}
-	value = trace_pool_intern(&t->pool, words, trace_reg_encode(reg, words));
+	return reg;
+}
+
+static inline const struct loupe_slot *old_slot(struct loupe_trace *t, struct trace_mirror *m,
+						uint32_t frameno, uint32_t spi)
+{
+	struct loupe_slot *slot = &m->frame[frameno].slots[spi];
+	uint32_t loc = frameno * LOC_STRIDE + LOC_SLOT + spi;
+
+	if (is_stale(m, loc)) {
+		trace_value_slot(&t->pool, m->value[loc], slot);
+		set_fresh(m, loc);
+	}
+	return slot;
+}
+
+/* Takes over a register that changed. */
+static bool take_reg(struct loupe_trace *t, struct trace_mirror *m, uint32_t frameno,
+		     uint32_t regno, const struct loupe_reg *reg)
+{
+	uint32_t loc = frameno * LOC_STRIDE + LOC_REG + regno;
+	uint32_t value = trace_reg_value(&t->pool, reg);
+
 	if (!value)
 		return false;
-	f->regs[regno] = *reg;
-	f->stale_regs &= ~(1u << regno);
-	if (force || value != m->value[loc])
+	trace_copy_reg(&m->frame[frameno].regs[regno], reg);
+	set_fresh(m, loc);
+	record(t, m, loc, value);
+	return true;
+}
+
+static bool diff_reg(struct loupe_trace *t, struct trace_mirror *m, uint32_t frameno,
+		     uint32_t regno, const struct loupe_reg *reg)
+{
+	return trace_same_reg(old_reg(t, m, frameno, regno), reg) ||
+	       take_reg(t, m, frameno, regno, reg);
+}
+
+/* All registers of a frame: finds those that differ first, then takes them over. */
+static bool diff_regs(struct loupe_trace *t, struct trace_mirror *m, uint32_t frameno,
+		      const struct loupe_frame *frame, bool force)
+{
+	const struct loupe_reg *old = m->frame[frameno].regs;
+	uint64_t stale = m->stale[(frameno * LOC_STRIDE + LOC_REG) / 64];
+	uint32_t differ = (1u << LOUPE_MAX_REG) - 1;
+
+	stale &= (uint64_t)differ;
+	if (!force && !stale && same(old, frame->regs, sizeof(frame->regs)))
+		return true;
+	if (!force) {
+		for (; stale; stale &= stale - 1)
+			old_reg(t, m, frameno, (uint32_t)__builtin_ctzll(stale));
+		differ = 0;
+		for (uint32_t r = 0; r < LOUPE_MAX_REG; r++)
+			differ |= (uint32_t)!trace_same_reg(&old[r], &frame->regs[r]) << r;
+	}
+	for (; differ; differ &= differ - 1) {
+		uint32_t r = (uint32_t)__builtin_ctz(differ);
+
+		if (!take_reg(t, m, frameno, r, &frame->regs[r]))
+			return false;
+	}
+	return true;
+}
+
+/* Takes over a slot that changed; NULL: it is no more, or not yet, in the frame's stack. */
+static bool take_slot(struct loupe_trace *t, struct trace_mirror *m, uint32_t frameno, uint32_t spi,
+		      const struct loupe_slot *slot)
+{
+	struct trace_mirror_frame *f = &m->frame[frameno];
+	uint32_t loc = frameno * LOC_STRIDE + LOC_SLOT + spi, value = 0;
+
+	if (slot) {
+		if (!trace_slot_value(&t->pool, slot, &value))
+			return false;
+		f->slots[spi] = *slot;
+		set_fresh(m, loc);
+		if (spi >= f->high)
+			f->high = spi + 1;
+	} else {
+		set_stale(m, loc);
+	}
+	/* Empty slots need no record of their own, not even in a new frame, unless they had another
+	 * value in an earlier frame of this number. */
+	if (value || m->value[loc])
 		record(t, m, loc, value);
 	return true;
 }
 
-static bool slot_empty(const struct loupe_slot *slot)
+static bool diff_slot(struct loupe_trace *t, struct trace_mirror *m, uint32_t frameno, uint32_t spi,
+		      const struct loupe_slot *slot)
 {
-	static const uint8_t invalid[LOUPE_REG_SIZE]; /* STACK_INVALID is 0 */
-
-	return same(slot->type, invalid, sizeof(invalid));
+	return same_slot(old_slot(t, m, frameno, spi), slot) || take_slot(t, m, frameno, spi, slot);
 }
 
-/* slot: NULL beyond the frame's stack. */
-static bool diff_slot(struct loupe_trace *t, struct trace_mirror *m, uint32_t frameno, uint32_t spi,
-		      const struct loupe_slot *slot, bool force)
+/* The words of loc are compared with the pool's, so there is no raw copy to keep. */
+static bool diff_words(struct loupe_trace *t, struct trace_mirror *m, uint32_t loc,
+		       const uint32_t *words, uint32_t n, bool force)
 {
-	struct trace_mirror_frame *f = &m->frame[frameno];
-	uint32_t loc = frameno * LOC_STRIDE + LOC_SLOT + spi, value = 0;
-	uint32_t words[TRACE_MAX_WORDS], reg = 0;
+	uint32_t value = m->value[loc];
 
-	if (slot && !force) {
-		if (f->stale_slots & 1ull << spi) {
-			trace_slot_decode(&t->pool, m->value[loc], &f->slots[spi]);
-			f->stale_slots &= ~(1ull << spi);
-		}
-		if (same(&f->slots[spi], slot, sizeof(*slot)))
-			return true;
-	}
-	if (slot && !slot_empty(slot)) {
-		if (trace_slot_has_reg(slot)) {
-			reg = trace_pool_intern(&t->pool, words,
-						trace_reg_encode(&slot->spilled, words));
-			if (!reg)
-				return false;
-		}
-		value = trace_pool_intern(&t->pool, words, trace_slot_encode(slot, reg, words));
-		if (!value)
-			return false;
-	}
-	if (slot) {
-		f->slots[spi] = *slot;
-		f->stale_slots &= ~(1ull << spi);
-		if (spi >= f->high)
-			f->high = spi + 1;
-	} else {
-		f->stale_slots |= 1ull << spi;
-	}
-	/* Empty slots need no record of their own, not even in a new frame, unless they had another
-	 * value in an earlier frame of this number. */
-	if (value != m->value[loc] || (force && value))
-		record(t, m, loc, value);
+	if (!force && value && same(&t->pool.words.at[value], words, n * sizeof(*words)))
+		return true;
+	value = trace_pool_add(&t->pool, words, n);
+	if (!value)
+		return false;
+	record(t, m, loc, value);
 	return true;
 }
 
 static bool diff_frame_meta(struct loupe_trace *t, struct trace_mirror *m, uint32_t frameno,
 			    const struct loupe_frame *frame, bool force)
 {
-	struct trace_mirror_frame *f = &m->frame[frameno];
-	uint32_t loc = frameno * LOC_STRIDE + LOC_FRAME_META, value;
 	uint32_t words[TRACE_FRAME_WORDS];
 
 	trace_frame_encode(frame, words);
-	if (!force && !f->stale_meta && same(words, f->meta, sizeof(words)))
-		return true;
-	value = trace_pool_intern(&t->pool, words, TRACE_FRAME_WORDS);
-	if (!value)
-		return false;
-	memcpy(f->meta, words, sizeof(words));
-	f->stale_meta = false;
-	if (force || value != m->value[loc])
-		record(t, m, loc, value);
-	return true;
+	return diff_words(t, m, frameno * LOC_STRIDE + LOC_FRAME_META, words, TRACE_FRAME_WORDS,
+			  force);
 }
 
 static bool diff_state_meta(struct loupe_trace *t, struct trace_mirror *m,
 			    const struct loupe_state *st)
 {
-	uint32_t n, value;
+	uint32_t n = TRACE_STATE_WORDS + st->ref_cnt * TRACE_REF_WORDS, value;
 
-	if (!TRACE_ROOM(&m->state_room, TRACE_STATE_WORDS + (size_t)st->ref_cnt * TRACE_REF_WORDS))
+	if (!TRACE_ROOM(&m->state_room, n))
 		return false;
-	n = trace_state_encode(st, m->state_room.at);
-	if (!m->stale_state && n == m->state_meta.cnt &&
-	    same(m->state_room.at, m->state_meta.at, n * sizeof(uint32_t)))
-		return true;
-	value = trace_pool_intern(&t->pool, m->state_room.at, n);
-	if (!value)
-		return false;
-	m->state_meta.cnt = 0;
-	if (!TRACE_ROOM(&m->state_meta, n))
-		return false;
-	memcpy(m->state_meta.at, m->state_room.at, n * sizeof(uint32_t));
-	m->state_meta.cnt = n;
-	m->stale_state = false;
-	if (value != m->value[LOC_STATE_META])
-		record(t, m, LOC_STATE_META, value);
-	return true;
+	trace_state_encode(st, m->state_room.at);
+	/* The number of references, and so the length, is the first word. */
+	value = m->value[LOC_STATE_META];
+	return diff_words(t, m, LOC_STATE_META, m->state_room.at, n,
+			  !value || trace_state_ref_cnt(&t->pool.words.at[value]) != st->ref_cnt);
 }
 
 static bool diff_stack(struct loupe_trace *t, struct trace_mirror *m, uint32_t frameno,
 		       const struct loupe_frame *frame, bool force)
 {
-	uint32_t high = m->frame[frameno].high, spi;
+	struct trace_mirror_frame *f = &m->frame[frameno];
+	uint32_t gen = frame->slot_cnt ? frame->stack->gen : 0, spi;
 
+	if (!force && gen && gen == f->stack_gen)
+		return true;
 	for (spi = 0; spi < frame->slot_cnt; spi++) {
-		if (!diff_slot(t, m, frameno, spi, &frame->stack->slot[spi], force))
+		const struct loupe_slot *slot = &frame->stack->slot[spi];
+
+		if (!(force ? take_slot(t, m, frameno, spi, slot)
+			    : diff_slot(t, m, frameno, spi, slot)))
 			return false;
 	}
-	for (; spi < high; spi++) {
+	for (; spi < f->high; spi++) {
 		if (m->value[frameno * LOC_STRIDE + LOC_SLOT + spi] &&
-		    !diff_slot(t, m, frameno, spi, NULL, force))
+		    !take_slot(t, m, frameno, spi, NULL))
 			return false;
 	}
+	f->stack_gen = gen;
 	return true;
 }
 
 static bool diff_frame(struct loupe_trace *t, struct trace_mirror *m, uint32_t frameno,
 		       const struct loupe_frame *frame, bool force)
 {
-	struct trace_mirror_frame *f = &m->frame[frameno];
-
-	if (force || f->stale_regs || !same(f->regs, frame->regs, sizeof(f->regs))) {
-		for (uint32_t r = 0; r < LOUPE_MAX_REG; r++) {
-			if (!diff_reg(t, m, frameno, r, &frame->regs[r], force))
-				return false;
-		}
-	}
-	return diff_stack(t, m, frameno, frame, force) &&
+	return diff_regs(t, m, frameno, frame, force) && diff_stack(t, m, frameno, frame, force) &&
 	       diff_frame_meta(t, m, frameno, frame, force);
 }
 
@@ -217,21 +253,6 @@ static uint32_t access_size(uint8_t code)
 	}
 }
 
-/* Register of the current frame as it was at the step before. */
-static const struct loupe_reg *old_reg(struct loupe_trace *t, struct trace_mirror *m,
-				       uint32_t regno)
-{
-	struct trace_mirror_frame *f = &m->frame[m->curframe];
-
-	if (f->stale_regs & 1u << regno) {
-		uint32_t value = m->value[m->curframe * LOC_STRIDE + regno];
-
-		trace_reg_decode(&t->pool.words.at[value], &f->regs[regno]);
-		f->stale_regs &= ~(1u << regno);
-	}
-	return &f->regs[regno];
-}
-
 /*
  * Slots that a store through its destination register may change: [*first, *last] of frame
  * *frameno. Returns 0 if it is none, 1 if it is those, -1 if it may be anything.
@@ -240,8 +261,7 @@ static int store_slots(struct loupe_trace *t, struct trace_mirror *m, const stru
 		       const struct loupe_state *st, uint32_t *frameno, uint32_t *first,
 		       uint32_t *last)
 {
-	const struct loupe_reg *base = old_reg(t, m, insn->dst_reg);
-	struct trace_mirror_frame *f;
+	const struct loupe_reg *base = old_reg(t, m, m->curframe, insn->dst_reg);
 	int64_t off;
 
 	if (loupe_base_type(base->type) != PTR_TO_STACK)
@@ -253,15 +273,9 @@ static int store_slots(struct loupe_trace *t, struct trace_mirror *m, const stru
 	*frameno = base->frameno;
 	*last = (uint32_t)(-off - 1) / LOUPE_REG_SIZE;
 	*first = (uint32_t)(-(off + access_size(insn->code) - 1) - 1) / LOUPE_REG_SIZE;
-	f = &m->frame[*frameno];
 	for (uint32_t spi = *first; spi <= *last; spi++) {
 		/* Overwriting a dynptr or an iterator reaches further. */
-		if (f->stale_slots & 1ull << spi)
-			trace_slot_decode(&t->pool,
-					  m->value[*frameno * LOC_STRIDE + LOC_SLOT + spi],
-					  &f->slots[spi]);
-		f->stale_slots &= ~(1ull << spi);
-		if (f->slots[spi].type[LOUPE_REG_SIZE - 1] >= STACK_DYNPTR)
+		if (old_slot(t, m, *frameno, spi)->type[LOUPE_REG_SIZE - 1] >= STACK_DYNPTR)
 			return -1;
 	}
 	return 1;
@@ -284,9 +298,10 @@ static bool diff_store(struct loupe_trace *t, struct trace_mirror *m, const stru
 		return true;
 	}
 	for (uint32_t spi = first; spi <= last; spi++) {
-		if (!diff_slot(t, m, frameno, spi, &frame->stack->slot[spi], false))
+		if (!diff_slot(t, m, frameno, spi, &frame->stack->slot[spi]))
 			return false;
 	}
+	m->frame[frameno].stack_gen = frame->stack->gen;
 	return diff_frame_meta(t, m, frameno, frame, false);
 }
 
@@ -294,13 +309,13 @@ static bool diff_store(struct loupe_trace *t, struct trace_mirror *m, const stru
 static bool diff_load(struct loupe_trace *t, struct trace_mirror *m, const struct loupe_state *st,
 		      const struct loupe_insn *insn)
 {
-	const struct loupe_reg *base = old_reg(t, m, insn->src_reg);
+	const struct loupe_reg *base = old_reg(t, m, m->curframe, insn->src_reg);
 
 	if (loupe_base_type(base->type) == PTR_TO_STACK && base->frameno <= st->curframe &&
 	    !diff_frame_meta(t, m, base->frameno, st->frame[base->frameno], false))
 		return false;
 	return diff_reg(t, m, m->curframe, insn->dst_reg,
-			&st->frame[m->curframe]->regs[insn->dst_reg], false);
+			&st->frame[m->curframe]->regs[insn->dst_reg]);
 }
 
 bool trace_mirror_diff(struct loupe_trace *t, struct trace_mirror *m, const struct loupe_state *st,
@@ -317,15 +332,14 @@ bool trace_mirror_diff(struct loupe_trace *t, struct trace_mirror *m, const stru
 		case BPF_ALU:
 		case BPF_ALU64:
 			/* A source may get an id when it is copied. */
-			return diff_reg(t, m, cur, insn->dst_reg, &regs[insn->dst_reg], false) &&
+			return diff_reg(t, m, cur, insn->dst_reg, &regs[insn->dst_reg]) &&
 			       (BPF_SRC(insn->code) != BPF_X ||
-				diff_reg(t, m, cur, insn->src_reg, &regs[insn->src_reg], false));
+				diff_reg(t, m, cur, insn->src_reg, &regs[insn->src_reg]));
 		case BPF_LDX:
 			return diff_load(t, m, st, insn);
 		case BPF_LD:
 			if (BPF_MODE(insn->code) == BPF_IMM)
-				return diff_reg(t, m, cur, insn->dst_reg, &regs[insn->dst_reg],
-						false);
+				return diff_reg(t, m, cur, insn->dst_reg, &regs[insn->dst_reg]);
 			all = true;
 			break;
 		case BPF_ST:
@@ -335,11 +349,11 @@ bool trace_mirror_diff(struct loupe_trace *t, struct trace_mirror *m, const stru
 			if (all)
 				break;
 			if (class == BPF_STX &&
-			    !diff_reg(t, m, cur, insn->src_reg, &regs[insn->src_reg], false))
+			    !diff_reg(t, m, cur, insn->src_reg, &regs[insn->src_reg]))
 				return false;
 			return BPF_MODE(insn->code) != BPF_ATOMIC ||
-			       (diff_reg(t, m, cur, BPF_REG_0, &regs[BPF_REG_0], false) &&
-				diff_reg(t, m, cur, insn->dst_reg, &regs[insn->dst_reg], false));
+			       (diff_reg(t, m, cur, BPF_REG_0, &regs[BPF_REG_0]) &&
+				diff_reg(t, m, cur, insn->dst_reg, &regs[insn->dst_reg]));
 		case BPF_JMP:
 		case BPF_JMP32:
 			if (BPF_OP(insn->code) == BPF_JA)

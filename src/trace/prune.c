@@ -7,14 +7,12 @@
 /* --- comparisons ---------------------------------------------------------------------------- */
 
 /*
- * A comparison is the number of its meaning (a byte; rare ones escape to two more) and the distance
- * of its checkpoint from the one compared before it, counted among the checkpoints of the insn.
+ * A comparison is the number of its meaning (a byte; rare ones escape to two more) and how far its
+ * checkpoint's serial lies below that of the one compared before it at the same arrival.
  */
 void trace_compare_open(struct trace_compare_iter *it, const struct loupe_trace *t, uint32_t run)
 {
 	const struct trace_run *r = &t->runs.at[run];
-	uint32_t insn = trace_insn_of(t, r->step), cnt;
-	const uint32_t *ckpts = loupe_trace_insn_checkpoints(t, insn, &cnt);
 
 	*it = (struct trace_compare_iter){
 		.t = t,
@@ -22,17 +20,8 @@ void trace_compare_open(struct trace_compare_iter *it, const struct loupe_trace 
 		.row = r->first,
 		.end = run + 1 < t->runs.cnt ? t->runs.at[run + 1].first : t->compare_cnt,
 		.at = &t->compare_bytes.at[r->at],
+		.insn_idx = (int32_t)trace_insn_of(t, r->step),
 	};
-	/* Ranks count down from the checkpoints that the insn had then. */
-	for (uint32_t lo = 0; lo < cnt;) {
-		uint32_t mid = lo + (cnt - lo) / 2;
-
-		if (t->checkpoints.at[ckpts[mid] - 1].born < r->step)
-			lo = mid + 1;
-		else
-			cnt = mid;
-		it->rank = lo;
-	}
 }
 
 static int32_t get_delta(const uint8_t **at)
@@ -50,8 +39,7 @@ static int32_t get_delta(const uint8_t **at)
 bool trace_compare_next(struct trace_compare_iter *it, struct loupe_compare_info *info)
 {
 	const struct loupe_trace *t = it->t;
-	uint32_t insn, cnt, code, word, place;
-	const uint32_t *ckpts;
+	uint32_t code, word, place;
 
 	if (it->row == it->end)
 		return false;
@@ -61,15 +49,13 @@ bool trace_compare_next(struct trace_compare_iter *it, struct loupe_compare_info
 		it->at += 2;
 	}
 	word = t->compare_codes.at[code];
-	it->rank = it->rank - 1 - (uint32_t)get_delta(&it->at);
-	insn = trace_insn_of(t, t->runs.at[it->run].step);
-	ckpts = loupe_trace_insn_checkpoints(t, insn, &cnt);
+	it->serial = it->serial - 1 - (uint32_t)get_delta(&it->at);
 	place = word >> CMP_PLACE_SHIFT & 127;
 	*info = (struct loupe_compare_info){
 		.row = it->row++,
 		.step = t->runs.at[it->run].step,
-		.serial = it->rank < cnt ? ckpts[it->rank] : 0,
-		.insn_idx = (int32_t)insn,
+		.serial = it->serial,
+		.insn_idx = it->insn_idx,
 		.mode = word & 3,
 		.outcome = word >> CMP_OUTCOME_SHIFT & 7,
 		.diff = word >> CMP_DIFF_SHIFT & 31,
@@ -81,6 +67,54 @@ bool trace_compare_next(struct trace_compare_iter *it, struct loupe_compare_info
 		info->spi = (int16_t)(place - 1 - LOUPE_MAX_REG);
 	else if (place)
 		info->reg = (int16_t)(place - 1);
+	return true;
+}
+
+static struct trace_compare_stats *stats_of(struct loupe_trace *t, uint32_t insn)
+{
+	struct trace_compare_stats *stats;
+
+	if (t->insn[insn].compare)
+		return &t->compare_stats.at[t->insn[insn].compare - 1];
+	stats = TRACE_PUSH(&t->compare_stats);
+	if (!stats)
+		return NULL;
+	memset(stats, 0, sizeof(*stats));
+	t->insn[insn].compare = (uint32_t)t->compare_stats.cnt;
+	return stats;
+}
+
+bool trace_count_compares(struct loupe_trace *t)
+{
+	struct loupe_compare_info info;
+	struct trace_compare_iter it;
+
+	for (uint32_t run = 0; run < t->runs.cnt; run++) {
+		struct trace_compare_stats *stats;
+
+		trace_compare_open(&it, t, run);
+		stats = stats_of(t, (uint32_t)it.insn_idx);
+		if (!stats)
+			return false;
+		while (trace_compare_next(&it, &info)) {
+			struct trace_checkpoint *c = &t->checkpoints.at[info.serial - 1];
+
+			c->compares++;
+			stats->compares++;
+			stats->skipped += info.mode == LOUPE_CMP_SKIPPED;
+			if (info.outcome == LOUPE_CMP_MISS) {
+				c->misses++;
+				stats->misses++;
+			} else if (info.outcome == LOUPE_CMP_MISS_UNCOUNTED) {
+				c->uncounted++;
+				stats->uncounted++;
+			} else if (info.outcome != LOUPE_CMP_INFINITE_LOOP) {
+				c->hits++;
+				stats->hits++;
+			}
+			stats->reasons[info.diff]++;
+		}
+	}
 	return true;
 }
 

@@ -7,13 +7,13 @@
 
 /* A branch that waits. */
 struct pending {
-	uint32_t push; /* row */
-	uint32_t path; /* that pushed it */
+	uint32_t push;			/* row */
+	uint32_t path;			/* that pushed it */
+	uint32_t gen[LOUPE_MAX_FRAMES]; /* of the stacks at the step that pushed it */
 };
 
 struct trace_recorder {
 	struct trace_mirror mirror;
-	struct trace_prune_rec prune;
 	TRACE_VEC(struct pending) pending; /* not popped yet, latest last */
 	bool path_due;			   /* the next arrival starts a path … */
 	struct pending popped; /* … of this push, TRACE_NONE: a function's exploration */
@@ -42,10 +42,8 @@ void trace_recorder_destroy(struct trace_recorder *rec)
 {
 	if (!rec)
 		return;
-	free(rec->mirror.state_meta.at);
 	free(rec->mirror.state_room.at);
 	free(rec->pending.at);
-	trace_prune_rec_finish(&rec->prune);
 	free(rec);
 }
 
@@ -57,11 +55,6 @@ void trace_recorder_check(struct loupe_trace *t)
 uint64_t trace_recorder_missed(const struct loupe_trace *t)
 {
 	return t->rec ? t->rec->missed : 0;
-}
-
-struct trace_prune_rec *trace_prune_rec(struct loupe_trace *t)
-{
-	return &t->rec->prune;
 }
 
 /* --- paths ---------------------------------------------------------------------------------- */
@@ -120,6 +113,8 @@ static bool begin_path(struct loupe_trace *t, int32_t prev_insn, bool *fresh)
 		struct trace_push_rec *push = &t->pushes.at[rec->popped.push];
 
 		if (rewind_to(t, push->step)) {
+			for (uint32_t f = 0; f <= rec->mirror.curframe; f++)
+				rec->mirror.frame[f].stack_gen = rec->popped.gen[f];
 			parent = rec->popped.path;
 			path->fresh = push->async;
 			path->parent = parent;
@@ -163,7 +158,7 @@ static void add_keyframe(struct loupe_trace *t)
 
 		*out++ = last[LOC_FRAME_META];
 		*out++ = high;
-		memcpy(out, last, LOUPE_MAX_REG * sizeof(*last));
+		memcpy(out, &last[LOC_REG], LOUPE_MAX_REG * sizeof(*last));
 		out += LOUPE_MAX_REG;
 		memcpy(out, &last[LOC_SLOT], high * sizeof(*last));
 		out += high;
@@ -180,6 +175,8 @@ static bool check_diff(struct loupe_trace *t, const struct loupe_state *st)
 {
 	size_t before = t->change_loc.cnt;
 
+	for (uint32_t f = 0; f < LOUPE_MAX_FRAMES; f++)
+		t->rec->mirror.frame[f].stack_gen = 0;
 	if (!trace_mirror_diff(t, &t->rec->mirror, st, TRACE_SCOPE_ALL, NULL))
 		return false;
 	t->rec->missed += t->change_loc.cnt - before;
@@ -217,7 +214,7 @@ static void on_arrive(void *ctx, const struct loupe_step *s)
 		insn = &t->insns[s->prev_insn_idx];
 	}
 	if (!trace_mirror_diff(t, &rec->mirror, s->state, scope, insn) ||
-	    (rec->check && scope == TRACE_SCOPE_INSN && !check_diff(t, s->state))) {
+	    (rec->check && !check_diff(t, s->state))) {
 		t->change_loc.cnt = t->change_value.cnt = t->change_prev.cnt = start;
 		if (flags)
 			t->paths.cnt--;
@@ -306,7 +303,10 @@ static void on_branch_push(void *ctx, int32_t insn_idx, int32_t prev_insn_idx,
 					 .distance = t->rec->distance,
 					 .async = async,
 					 .speculative = st->speculative };
-	*pending = (struct pending){ .push = (uint32_t)t->pushes.cnt - 1, .path = t->rec->path };
+	pending->push = (uint32_t)t->pushes.cnt - 1;
+	pending->path = t->rec->path;
+	for (uint32_t f = 0; f <= t->rec->mirror.curframe; f++)
+		pending->gen[f] = t->rec->mirror.frame[f].stack_gen;
 	trace_flag(t, LOUPE_STEP_PUSH);
 }
 

@@ -36,13 +36,13 @@ void trace_on_checkpoint(void *ctx, const struct loupe_state *st, int32_t insn_i
 		.born = t->step_cnt - 1,
 		.insn_idx = insn_idx,
 		.parent = parent ? (uint32_t)st->parent->serial : 0,
-		.rank = t->insn[insn_idx].checkpoints++,
 		.evicted = LOUPE_NO_STEP,
 		.freed = LOUPE_NO_STEP,
 		.mark = TRACE_NONE,
 		.last_insn = (int32_t)st->last_insn_idx,
 		.first_insn = (int32_t)st->first_insn_idx,
 	};
+	t->insn[insn_idx].checkpoints++;
 	trace_flag(t, LOUPE_STEP_CHECKPOINT);
 }
 
@@ -154,7 +154,7 @@ static uint32_t pack(const struct loupe_compare *cmp)
 /* Number of a meaning; meanings are numbered as they turn up, so that common ones take one byte. */
 static bool code_of(struct loupe_trace *t, uint32_t word, uint32_t *code)
 {
-	struct trace_prune_rec *rec = trace_prune_rec(t);
+	struct trace_prune_rec *rec = &t->prune;
 	uint32_t *out;
 
 	if (!rec->code_of) {
@@ -196,7 +196,7 @@ static uint8_t *put_delta(uint8_t *at, int32_t delta)
 	return at;
 }
 
-static bool open_run(struct loupe_trace *t, uint32_t insn_idx)
+static bool open_run(struct loupe_trace *t)
 {
 	struct trace_run *run = TRACE_PUSH(&t->runs);
 	uint8_t *outcomes = TRACE_PUSH(&t->run_outcomes);
@@ -207,66 +207,32 @@ static bool open_run(struct loupe_trace *t, uint32_t insn_idx)
 	*run = (struct trace_run){ .step = t->step_cnt - 1,
 				   .first = (uint32_t)t->compare_cnt,
 				   .at = (uint32_t)t->compare_bytes.cnt };
-	trace_prune_rec(t)->last_rank = t->insn[insn_idx].checkpoints;
+	t->prune.last_serial = 0;
 	trace_flag(t, LOUPE_STEP_COMPARE);
-	return true;
-}
-
-static bool count_compare(struct loupe_trace *t, struct trace_checkpoint *c,
-			  const struct loupe_compare *cmp)
-{
-	struct trace_insn *insn = &t->insn[c->insn_idx];
-	struct trace_compare_stats *stats;
-
-	if (!insn->compare) {
-		stats = TRACE_PUSH(&t->compare_stats);
-		if (!stats)
-			return false;
-		memset(stats, 0, sizeof(*stats));
-		insn->compare = (uint32_t)t->compare_stats.cnt;
-	}
-	stats = &t->compare_stats.at[insn->compare - 1];
-	stats->compares++;
-	c->compares++;
-	c->hits = cmp->hit_cnt;
-	c->misses = cmp->miss_cnt;
-	if (cmp->mode == LOUPE_CMP_SKIPPED)
-		stats->skipped++;
-	if (cmp->outcome == LOUPE_CMP_MISS) {
-		stats->misses++;
-	} else if (cmp->outcome == LOUPE_CMP_MISS_UNCOUNTED) {
-		stats->uncounted++;
-		c->uncounted++;
-	} else {
-		stats->hits++;
-	}
-	if ((uint32_t)cmp->diff.kind < LOUPE_DIFF_KINDS)
-		stats->reasons[cmp->diff.kind]++;
 	return true;
 }
 
 void trace_on_compare(void *ctx, const struct loupe_compare *cmp)
 {
 	struct loupe_trace *t = ctx;
-	struct trace_checkpoint *c = checkpoint_of(t, cmp->old);
-	struct trace_prune_rec *rec = trace_prune_rec(t);
+	uint32_t serial = (uint32_t)cmp->old->serial, code;
 	uint8_t *at;
-	uint32_t code;
 
-	if (t->failed || !c || !t->step_cnt || t->compare_cnt == UINT32_MAX)
+	if (t->failed || !serial || serial > t->checkpoints.cnt || !t->step_cnt ||
+	    t->compare_cnt == UINT32_MAX)
 		return;
 	t->failed = true;
-	if ((!t->runs.cnt || t->runs.at[t->runs.cnt - 1].step != t->step_cnt - 1) &&
-	    !open_run(t, (uint32_t)c->insn_idx))
+	if ((!t->runs.cnt || t->runs.at[t->runs.cnt - 1].step != t->step_cnt - 1) && !open_run(t))
 		return;
 	if (!code_of(t, pack(cmp), &code) || !TRACE_ROOM(&t->compare_bytes, 8) ||
-	    t->compare_bytes.cnt > UINT32_MAX - 8 || !count_compare(t, c, cmp))
+	    t->compare_bytes.cnt > UINT32_MAX - 8)
 		return;
+	/* Counters are left to the end, when the comparisons are read in order. */
 	at = put_code(&t->compare_bytes.at[t->compare_bytes.cnt], code);
-	at = put_delta(at, (int32_t)(rec->last_rank - 1 - c->rank));
+	at = put_delta(at, (int32_t)(t->prune.last_serial - 1 - serial));
 	t->compare_bytes.cnt = (size_t)(at - t->compare_bytes.at);
 	t->run_outcomes.at[t->runs.cnt - 1] |= (uint8_t)(1u << cmp->outcome);
-	rec->last_rank = c->rank;
+	t->prune.last_serial = serial;
 	t->compare_cnt++;
 	t->failed = false;
 }
@@ -275,14 +241,14 @@ void trace_on_compare(void *ctx, const struct loupe_compare *cmp)
 
 static struct trace_walk_rec *open_walk(struct loupe_trace *t)
 {
-	return t->walks.cnt && trace_prune_rec(t)->in_walk ? &t->walks.at[t->walks.cnt - 1] : NULL;
+	return t->walks.cnt && t->prune.in_walk ? &t->walks.at[t->walks.cnt - 1] : NULL;
 }
 
 void trace_on_mark_precise(void *ctx, const struct loupe_state *st, const struct loupe_masks *masks)
 {
 	struct loupe_trace *t = ctx;
 	struct trace_mark_rec *row;
-	uint32_t walk = trace_prune_rec(t)->in_walk ? (uint32_t)t->walks.cnt - 1 : TRACE_NONE;
+	uint32_t walk = t->prune.in_walk ? (uint32_t)t->walks.cnt - 1 : TRACE_NONE;
 
 	if (t->failed || !checkpoint_of(t, st))
 		return;
@@ -303,7 +269,7 @@ void trace_on_mark_precise(void *ctx, const struct loupe_state *st, const struct
 void trace_on_walk_begin(void *ctx, uint32_t frameno, int32_t last, int32_t first, int32_t subseq)
 {
 	struct loupe_trace *t = ctx;
-	struct trace_prune_rec *rec = trace_prune_rec(t);
+	struct trace_prune_rec *rec = &t->prune;
 	struct trace_walk_rec *walk;
 
 	(void)subseq;
@@ -318,24 +284,24 @@ void trace_on_walk_begin(void *ctx, uint32_t frameno, int32_t last, int32_t firs
 		.step = trace_now(t),
 		.last_insn = last,
 		.first_insn = first,
-		.stop_insn = -1,
 		.first_mark = (uint32_t)t->marks.cnt,
 		.frameno = (uint8_t)frameno,
 		.propagated = rec->propagating,
 	};
 	rec->in_walk = true;
 	rec->has_want = rec->at_parent = rec->parent_open = rec->forced = false;
+	rec->hops = 0;
+	rec->stop_insn = -1;
 	trace_flag(t, LOUPE_STEP_WALK);
 }
 
-static void want(struct loupe_trace *t, struct trace_walk_rec *walk,
-		 const struct loupe_masks *masks)
+static void want(struct loupe_trace *t, const struct loupe_masks *masks)
 {
-	struct trace_prune_rec *rec = trace_prune_rec(t);
+	struct trace_walk_rec *walk = open_walk(t);
 
-	if (rec->has_want || !(masks->regs || masks->stack))
+	if (!walk || t->prune.has_want || !(masks->regs || masks->stack))
 		return;
-	rec->has_want = true;
+	t->prune.has_want = true;
 	walk->frameno = (uint8_t)masks->frameno;
 	walk->regs = (uint16_t)masks->regs;
 	walk->slots = masks->stack;
@@ -344,25 +310,24 @@ static void want(struct loupe_trace *t, struct trace_walk_rec *walk,
 void trace_on_walk_hop(void *ctx, const struct loupe_masks *masks, int32_t insn_idx)
 {
 	struct loupe_trace *t = ctx;
-	struct trace_walk_rec *walk = open_walk(t);
 
-	if (t->failed || !walk)
-		return;
-	want(t, walk, masks);
-	walk->hops++;
-	walk->stop_insn = insn_idx;
-	trace_prune_rec(t)->at_parent = false;
+	/* Often called many times a step. */
+	if (__builtin_expect(!t->prune.has_want, 0))
+		want(t, masks);
+	t->prune.hops++;
+	t->prune.stop_insn = insn_idx;
+	t->prune.at_parent = false;
 }
 
 void trace_on_walk_parent(void *ctx, const struct loupe_masks *masks, const struct loupe_state *st)
 {
 	struct loupe_trace *t = ctx;
-	struct trace_prune_rec *rec = trace_prune_rec(t);
+	struct trace_prune_rec *rec = &t->prune;
 	struct trace_walk_rec *walk = open_walk(t);
 
 	if (t->failed || !walk)
 		return;
-	want(t, walk, masks);
+	want(t, masks);
 	if (!rec->at_parent)
 		rec->parent_open = false;
 	rec->at_parent = true;
@@ -378,7 +343,7 @@ void trace_on_force_precise(void *ctx, uint32_t frameno, int reg, int spi)
 	(void)frameno;
 	(void)reg;
 	(void)spi;
-	trace_prune_rec(t)->forced = true;
+	t->prune.forced = true;
 }
 
 void trace_on_propagate(void *ctx, const struct loupe_masks *masks)
@@ -386,18 +351,20 @@ void trace_on_propagate(void *ctx, const struct loupe_masks *masks)
 	struct loupe_trace *t = ctx;
 
 	(void)masks;
-	trace_prune_rec(t)->propagating = true;
+	t->prune.propagating = true;
 }
 
 void trace_on_walk_end(void *ctx)
 {
 	struct loupe_trace *t = ctx;
-	struct trace_prune_rec *rec = trace_prune_rec(t);
+	struct trace_prune_rec *rec = &t->prune;
 	struct trace_walk_rec *walk = open_walk(t);
 
 	rec->in_walk = rec->propagating = false;
 	if (t->failed || !walk)
 		return;
+	walk->hops = rec->hops;
+	walk->stop_insn = rec->stop_insn;
 	if (rec->forced)
 		walk->stop = LOUPE_WALK_GAVE_UP;
 	else if (!rec->at_parent)
@@ -445,7 +412,7 @@ static bool grow_chain_table(struct loupe_trace *t, struct trace_prune_rec *rec)
 /* Number of a call chain, each kept once. */
 static bool chain_no(struct loupe_trace *t, const struct loupe_chain *chain, uint32_t *no)
 {
-	struct trace_prune_rec *rec = trace_prune_rec(t);
+	struct trace_prune_rec *rec = &t->prune;
 	struct loupe_chain *out;
 	uint32_t at;
 

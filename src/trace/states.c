@@ -23,7 +23,7 @@ int trace_loc(struct loupe_loc loc)
 	if (loc.frameno >= LOUPE_MAX_FRAMES)
 		return -1;
 	if (loc.kind == LOUPE_LOC_REG && loc.index < LOUPE_MAX_REG)
-		return loc.frameno * LOC_STRIDE + loc.index;
+		return loc.frameno * LOC_STRIDE + LOC_REG + loc.index;
 	if (loc.kind == LOUPE_LOC_SLOT && loc.index < LOUPE_MAX_SLOTS)
 		return loc.frameno * LOC_STRIDE + LOC_SLOT + loc.index;
 	return -1;
@@ -37,8 +37,8 @@ static bool public_loc(uint32_t flat, struct loupe_loc *loc)
 	if (flat >= LOC_STATE_META || in >= LOC_FRAME_META)
 		return false;
 	loc->frameno = (uint8_t)(flat / LOC_STRIDE);
-	loc->kind = in < LOC_SLOT ? LOUPE_LOC_REG : LOUPE_LOC_SLOT;
-	loc->index = (uint8_t)(in < LOC_SLOT ? in : in - LOC_SLOT);
+	loc->kind = in < LOC_REG ? LOUPE_LOC_SLOT : LOUPE_LOC_REG;
+	loc->index = (uint8_t)(in < LOC_REG ? in : in - LOC_REG);
 	return true;
 }
 
@@ -51,11 +51,11 @@ static void value_of(const struct loupe_trace *t, uint32_t flat, uint32_t change
 
 	memset(out, 0, sizeof(*out));
 	out->present = value != 0;
-	if (flat % LOC_STRIDE < LOC_SLOT) {
-		trace_reg_decode(&t->pool.words.at[value], &out->reg);
+	if (flat % LOC_STRIDE >= LOC_REG) {
+		trace_value_reg(&t->pool, value, &out->reg);
 		return;
 	}
-	trace_slot_decode(&t->pool, value, &slot);
+	trace_value_slot(&t->pool, value, &slot);
 	out->reg = slot.spilled;
 	memcpy(out->type, slot.type, sizeof(out->type));
 }
@@ -131,8 +131,8 @@ static void keyframe_read(const struct loupe_trace *t, const struct trace_keyfra
 		if (!seen[base + LOC_FRAME_META])
 			last[base + LOC_FRAME_META] = meta;
 		for (uint32_t r = 0; r < LOUPE_MAX_REG; r++, in++) {
-			if (!seen[base + r])
-				last[base + r] = *in;
+			if (!seen[base + LOC_REG + r])
+				last[base + LOC_REG + r] = *in;
 		}
 		for (uint32_t s = 0; s < high; s++, in++) {
 			if (!seen[base + LOC_SLOT + s])
@@ -299,10 +299,10 @@ static bool make(struct loupe_cursor *c, uint32_t loc)
 	if (loc == LOC_STATE_META)
 		return make_state(c, value);
 	frame = &c->frames[loc / LOC_STRIDE];
-	if (in < LOC_SLOT) {
-		trace_reg_decode(&t->pool.words.at[value], &frame->regs[in]);
+	if (in < LOC_REG) {
+		trace_value_slot(&t->pool, value, &frame->stack->slot[in]);
 	} else if (in < LOC_FRAME_META) {
-		trace_slot_decode(&t->pool, value, &frame->stack->slot[in - LOC_SLOT]);
+		trace_value_reg(&t->pool, value, &frame->regs[in - LOC_REG]);
 	} else if (value) {
 		trace_frame_decode(&t->pool.words.at[value], frame);
 	}
@@ -316,8 +316,8 @@ static bool make_all(struct loupe_cursor *c, uint32_t curframe)
 		c->st.frame[f] = f <= curframe ? &c->frames[f] : NULL;
 		if (f > curframe)
 			continue;
-		for (uint32_t loc = f * LOC_STRIDE; loc < (f + 1) * LOC_STRIDE; loc++) {
-			if (!make(c, loc))
+		for (uint32_t in = 0; in <= LOC_FRAME_META; in++) {
+			if (!make(c, f * LOC_STRIDE + in))
 				return false;
 		}
 	}
@@ -330,9 +330,17 @@ static bool step_on(struct loupe_cursor *c, uint32_t step)
 {
 	const struct loupe_trace *t = c->t;
 
-	for (uint32_t i = t->steps.at[step].change; i < t->steps.at[step + 1].change; i++)
+	uint32_t from = t->steps.at[step].change, to = t->steps.at[step + 1].change;
+
+	for (uint32_t i = from; i < to; i++)
 		c->last[t->change_loc.at[i]] = i;
-	return make_all(c, trace_frame_of(t, step));
+	if (trace_frame_of(t, step) != c->st.curframe)
+		return make_all(c, trace_frame_of(t, step));
+	for (uint32_t i = from; i < to; i++) {
+		if (!make(c, t->change_loc.at[i]))
+			return false;
+	}
+	return true;
 }
 
 const struct loupe_state *loupe_cursor_seek(struct loupe_cursor *c, uint32_t step)
@@ -367,7 +375,7 @@ static void apply_precise(struct loupe_cursor *c, const struct trace_mark_rec *m
 		if (!(mark->regs >> r & 1))
 			continue;
 		frame->regs[r].precise = true;
-		c->made[base + r] = MADE_OTHERWISE;
+		c->made[base + LOC_REG + r] = MADE_OTHERWISE;
 	}
 	for (uint32_t s = 0; s < LOUPE_MAX_SLOTS; s++) {
 		if (!(slots >> s & 1))
@@ -382,7 +390,7 @@ static void apply_clean(struct loupe_cursor *c, const struct trace_mark_rec *mar
 	struct loupe_frame *frame = &c->frames[mark->frameno];
 	uint64_t slots = mark->slots_lo | (uint64_t)mark->slots_hi << 32;
 	uint32_t base = mark->frameno * LOC_STRIDE;
-	const struct loupe_reg cleared = {
+	struct loupe_reg cleared = {
 		.type = NOT_INIT,
 		.var_off.mask = UINT64_MAX,
 		.smin = INT64_MIN,
@@ -397,8 +405,9 @@ static void apply_clean(struct loupe_cursor *c, const struct trace_mark_rec *mar
 	for (uint32_t r = 0; r < LOUPE_MAX_REG; r++) {
 		if (!(mark->regs >> r & 1))
 			continue;
+		cleared.subreg_def = frame->regs[r].subreg_def; /* is kept */
 		frame->regs[r] = cleared;
-		c->made[base + r] = MADE_OTHERWISE;
+		c->made[base + LOC_REG + r] = MADE_OTHERWISE;
 	}
 	for (uint32_t s = 0; s < LOUPE_MAX_SLOTS; s++) {
 		if (!(slots >> s & 1))
@@ -434,6 +443,7 @@ const struct loupe_state *loupe_cursor_seek_checkpoint(struct loupe_cursor *c, u
 				apply_precise(c, mark);
 		}
 	}
+	c->step = LOUPE_NO_STEP; /* the state is no longer a step's */
 	c->st.serial = serial;
 	c->st.insn_idx = ckpt->insn_idx;
 	return &c->st;

@@ -19,13 +19,15 @@
 #define TRACE_NONE UINT32_MAX
 
 enum {
-	/* flat locations: per frame registers, slots and the frame's other facts; then the state's
-	 */
-	LOC_SLOT = LOUPE_MAX_REG,
-	LOC_FRAME_META = LOC_SLOT + LOUPE_MAX_SLOTS,
-	LOC_STRIDE,
+	/* flat locations: per frame 64 slots, registers and the frame's other facts, so that 64
+	 * neighbours make a word of bits; then the state's other facts */
+	LOC_SLOT = 0,
+	LOC_REG = LOUPE_MAX_SLOTS,
+	LOC_FRAME_META = LOC_REG + LOUPE_MAX_REG,
+	LOC_STRIDE = 128,
 	LOC_STATE_META = LOC_STRIDE * LOUPE_MAX_FRAMES,
 	LOC_CNT,
+	LOC_WORDS = LOC_CNT / 64 + 1,
 
 	/* a step's word */
 	STEP_INSN_BITS = 20,
@@ -96,8 +98,7 @@ struct trace_checkpoint {
 	uint32_t born;
 	int32_t insn_idx;
 	uint32_t parent;
-	uint32_t rank; /* number among the checkpoints of its insn */
-	uint32_t hits, misses, uncounted, compares;
+	uint32_t hits, misses, uncounted, compares; /* counted at the end */
 	uint32_t evicted, evict_hits, evict_misses, freed;
 	uint32_t first_child, next_sibling, child_cnt;
 	uint32_t mark; /* latest mark, TRACE_NONE */
@@ -162,7 +163,7 @@ struct trace_live_rec {
 struct trace_insn {
 	uint32_t checkpoints; /* born here */
 	uint32_t evicted;
-	uint32_t compare; /* entry of compare_stats + 1, 0 if never compared */
+	uint32_t compare; /* entry of compare_stats + 1, 0 if never compared; set at the end */
 	uint32_t taken, fell, pruned;
 };
 
@@ -171,12 +172,75 @@ struct trace_compare_stats {
 	uint32_t reasons[LOUPE_DIFF_KINDS];
 };
 
-/* Pool of values: words, and a hash table to find a value again; offset 0 is "absent". */
+/* Registers are compared and copied in pieces of 16 bytes, without a call. */
+typedef uint64_t trace_piece __attribute__((vector_size(16), aligned(8), may_alias));
+enum { TRACE_REG_PIECES = sizeof(struct loupe_reg) / sizeof(trace_piece) };
+_Static_assert(sizeof(struct loupe_reg) % sizeof(trace_piece) == 0, "a register is whole pieces");
+_Static_assert(offsetof(struct loupe_reg, precise) == sizeof(struct loupe_reg) - 8,
+	       "the last field is one byte, then comes padding");
+
+static inline bool trace_same_reg(const struct loupe_reg *a, const struct loupe_reg *b)
+{
+	static const uint8_t used[sizeof(trace_piece)] __attribute__((aligned(8))) = {
+		255, 255, 255, 255, 255, 255, 255, 255, 255,
+	};
+	const trace_piece *pa = (const trace_piece *)a, *pb = (const trace_piece *)b;
+	trace_piece diff = pa[0] ^ pb[0];
+
+#pragma GCC unroll 8
+	for (size_t i = 1; i < TRACE_REG_PIECES - 1; i++)
+		diff |= pa[i] ^ pb[i];
+	diff |= (pa[TRACE_REG_PIECES - 1] ^ pb[TRACE_REG_PIECES - 1]) & *(const trace_piece *)used;
+	return !(diff[0] | diff[1]);
+}
+
+static inline void trace_copy_reg(struct loupe_reg *dst, const struct loupe_reg *src)
+{
+	trace_piece *to = (trace_piece *)dst;
+	const trace_piece *from = (const trace_piece *)src;
+
+#pragma GCC unroll 8
+	for (size_t i = 0; i < TRACE_REG_PIECES; i++)
+		to[i] = from[i];
+}
+
+/* Registers, and slots that hold part of one, that were made into words lately. */
+enum { TRACE_REG_CACHE = 256, TRACE_SLOT_CACHE = 256 };
+struct trace_cached_reg {
+	struct loupe_reg reg;
+	uint32_t value; /* 0: none */
+};
+struct trace_cached_slot {
+	uint32_t types, reg;
+	uint32_t value; /* 0: none */
+};
+
+/*
+ * Pool of values as words; offset 0 is "absent". Most values come again soon, so looking among the
+ * latest ones keeps almost every value once, at a fraction of the cost of looking among all: the
+ * same value may be there twice, and equality of numbers proves equality only one way.
+ */
 struct trace_pool {
 	TRACE_VEC(uint32_t) words;
-	uint64_t *table; /* hash's upper half << 32 | offset; 0 is free */
-	size_t table_size;
-	size_t used;
+	/* while recording */
+	struct trace_cached_reg *regs;
+	struct trace_cached_slot *slots;
+};
+
+/* State of the walk and of the comparisons that are being recorded. */
+struct trace_prune_rec {
+	bool in_walk;	  /* a demand is open */
+	bool has_want;	  /* its masks are known */
+	bool at_parent;	  /* the last thing heard was a checkpoint … */
+	bool parent_open; /* … where something is still wanted */
+	bool forced;
+	bool propagating; /* masks were carried over: the next walk is for them */
+	uint32_t hops;	  /* of the open demand */
+	int32_t stop_insn;
+	uint32_t last_serial;  /* of the run */
+	uint16_t *code_of;     /* code + 1 by packed meaning; touched in few places */
+	uint32_t *chain_table; /* chain + 1, by hash */
+	uint32_t chain_cap;
 };
 
 struct trace_recorder;
@@ -228,29 +292,54 @@ struct loupe_trace {
 	char *error;
 	uint32_t error_step;
 
-	struct trace_recorder *rec; /* while recording */
+	/* while recording */
+	struct trace_recorder *rec;
+	struct trace_prune_rec prune;
 };
 
 /* --- pool.c --------------------------------------------------------------------------------- */
 
-enum { TRACE_MAX_WORDS = 32 }; /* longest encoded register */
+enum {
+	TRACE_MAX_WORDS = 32, /* longest encoded register, with room to write ahead */
+	TRACE_SLACK = 2,      /* words that may be read beyond a value */
+	TRACE_POOL_MAX = 1 << 29,
+};
 
 bool trace_pool_init(struct trace_pool *pool);
 void trace_pool_finish(struct trace_pool *pool);
 /* Frees what only the recorder needs. */
 void trace_pool_seal(struct trace_pool *pool);
-/* Offset of the value made of n words; 0 when out of memory. */
-uint32_t trace_pool_intern(struct trace_pool *pool, const uint32_t *words, uint32_t n);
+/* Offset of a new entry of n words, below TRACE_POOL_MAX; 0 when out of memory. */
+uint32_t trace_pool_add(struct trace_pool *pool, const uint32_t *words, uint32_t n);
 
 /* --- value.c: what values are as words ------------------------------------------------------ */
 
+/*
+ * A register's or slot's value is a number: 0 absent; else an offset in the pool, or, for the many
+ * that are a small constant or need one word only, the value itself.
+ */
+enum {
+	VALUE_HEADER = 2u << 30, /* the register's only word */
+	VALUE_CONST = 3u << 30,	 /* a scalar constant below VALUE_SMALL */
+	VALUE_KIND = 3u << 30,
+	VALUE_TYPES =
+		1u << 29, /* a slot that is not eight bytes of one spilled register: with
+			     VALUE_HEADER its types, else a pool entry of types and register */
+	VALUE_SMALL = 1 << 29,
+};
+
+/* Reg as words: 1 to TRACE_MAX_WORDS of them. */
 uint32_t trace_reg_encode(const struct loupe_reg *reg, uint32_t words[TRACE_MAX_WORDS]);
 void trace_reg_decode(const uint32_t *words, struct loupe_reg *reg);
-/* spilled is in use (a slot's register means something). */
+/* Number of a register; 0 when out of memory. */
+uint32_t trace_reg_value(struct trace_pool *pool, const struct loupe_reg *reg);
+/* What a number stands for; all zero if absent. */
+void trace_value_reg(const struct trace_pool *pool, uint32_t value, struct loupe_reg *reg);
+/* The slot's register means something. */
 bool trace_slot_has_reg(const struct loupe_slot *slot);
-/* Slots: one word of types and, if they have a register, its offset in the pool. */
-uint32_t trace_slot_encode(const struct loupe_slot *slot, uint32_t reg, uint32_t words[2]);
-void trace_slot_decode(const struct trace_pool *pool, uint32_t value, struct loupe_slot *slot);
+/* Number of a slot, *value 0 if nothing is stored in it. False when out of memory. */
+bool trace_slot_value(struct trace_pool *pool, const struct loupe_slot *slot, uint32_t *value);
+void trace_value_slot(const struct trace_pool *pool, uint32_t value, struct loupe_slot *slot);
 
 enum { TRACE_FRAME_WORDS = 8 };
 uint32_t trace_frame_encode(const struct loupe_frame *frame, uint32_t words[TRACE_FRAME_WORDS]);
@@ -272,21 +361,17 @@ void trace_state_decode(const uint32_t *words, struct loupe_state *st);
 struct trace_mirror_frame {
 	struct loupe_reg regs[LOUPE_MAX_REG];
 	struct loupe_slot slots[LOUPE_MAX_SLOTS];
-	uint32_t meta[TRACE_FRAME_WORDS];
-	uint32_t stale_regs;
-	uint64_t stale_slots;
-	bool stale_meta;
-	uint32_t high; /* slots below it may be present */
+	uint32_t high;	    /* slots below it may be present */
+	uint32_t stack_gen; /* loupe_stack.gen of what slots holds, 0 unknown */
 };
 
 struct trace_mirror {
 	struct trace_mirror_frame frame[LOUPE_MAX_FRAMES];
 	uint32_t curframe;
-	uint32_t last[LOC_CNT];	 /* change, TRACE_NONE */
-	uint32_t value[LOC_CNT]; /* in the pool, 0 absent */
-	TRACE_VEC(uint32_t) state_meta;
+	uint64_t stale[LOC_WORDS];	/* bit by location: the raw copy is not up to date */
+	uint32_t last[LOC_CNT];		/* change, TRACE_NONE */
+	uint32_t value[LOC_CNT];	/* number of the value, 0 absent */
 	TRACE_VEC(uint32_t) state_room; /* scratch */
-	bool stale_state;
 };
 
 /* Forgets everything. */
@@ -344,21 +429,6 @@ void trace_on_live_stack(void *ctx, const struct loupe_chain *chain, uint32_t fr
 			 int32_t insn_idx, uint64_t live_old, uint64_t live_new,
 			 uint64_t written_old, uint64_t written_new);
 
-/* State of the walk and of the comparisons that are being recorded. */
-struct trace_prune_rec {
-	bool in_walk;	  /* a demand is open */
-	bool has_want;	  /* its masks are known */
-	bool at_parent;	  /* the last thing heard was a checkpoint … */
-	bool parent_open; /* … where something is still wanted */
-	bool forced;
-	bool propagating;      /* masks were carried over: the next walk is for them */
-	uint32_t last_rank;    /* of the run */
-	uint16_t *code_of;     /* code + 1 by packed meaning; touched in few places */
-	uint32_t *chain_table; /* chain + 1, by hash */
-	uint32_t chain_cap;
-};
-
-struct trace_prune_rec *trace_prune_rec(struct loupe_trace *t);
 void trace_prune_rec_finish(struct trace_prune_rec *rec);
 
 /* --- compare.c ------------------------------------------------------------------------------ */
@@ -368,12 +438,15 @@ struct trace_compare_iter {
 	uint32_t run;
 	uint64_t row, end; /* next row of the run, one past its last */
 	const uint8_t *at;
-	uint32_t rank;
+	uint32_t serial;
+	int32_t insn_idx;
 };
 
 void trace_compare_open(struct trace_compare_iter *it, const struct loupe_trace *t, uint32_t run);
 /* False at the end of the run. */
 bool trace_compare_next(struct trace_compare_iter *it, struct loupe_compare_info *info);
+/* Fills the counters of checkpoints and insns. False when out of memory. */
+bool trace_count_compares(struct loupe_trace *t);
 /* First comparison at or after step. */
 uint64_t trace_compare_lower(const struct loupe_trace *t, uint32_t step);
 

@@ -33,6 +33,7 @@ void loupe_trace_destroy(struct loupe_trace *t)
 	if (!t)
 		return;
 	trace_recorder_destroy(t->rec);
+	trace_prune_rec_finish(&t->prune);
 	trace_pool_finish(&t->pool);
 	free(t->insns);
 	free(t->insn);
@@ -168,12 +169,13 @@ int loupe_trace_finish(struct loupe_trace *t)
 	if (!t->rec)
 		return t->failed ? -ENOMEM : 0;
 	trace_recorder_destroy(t->rec);
+	trace_prune_rec_finish(&t->prune);
 	t->rec = NULL;
 	trace_pool_seal(&t->pool);
 	ok = by_insn(t, t->step_cnt, insn_of_step, 0, &t->visit_start, &t->visits) &&
 	     by_insn(t, (uint32_t)t->checkpoints.cnt, insn_of_checkpoint, 1, &t->insn_ckpt_start,
 		     &t->insn_ckpts) &&
-	     close_subtrees(t);
+	     close_subtrees(t) && trace_count_compares(t);
 	if (!ok) {
 		t->failed = true;
 		return -ENOMEM;
@@ -257,8 +259,7 @@ size_t loupe_trace_bytes(const struct loupe_trace *t)
 	return sizeof(*t) + index + t->insn_cnt * (sizeof(*t->insns) + sizeof(*t->insn)) +
 	       t->facts_cnt * sizeof(*t->facts) + BYTES(t->steps) + BYTES(t->scratched_regs) +
 	       BYTES(t->scratched_slots) + BYTES(t->change_loc) + BYTES(t->change_value) +
-	       BYTES(t->change_prev) + BYTES(t->pool.words) +
-	       t->pool.table_size * sizeof(*t->pool.table) + BYTES(t->paths) + BYTES(t->pushes) +
+	       BYTES(t->change_prev) + BYTES(t->pool.words) + BYTES(t->paths) + BYTES(t->pushes) +
 	       BYTES(t->keyframes) + BYTES(t->keyframe_data) + BYTES(t->checkpoints) +
 	       BYTES(t->runs) + BYTES(t->run_outcomes) + BYTES(t->compare_bytes) +
 	       BYTES(t->compare_codes) + BYTES(t->compare_stats) + BYTES(t->evicts) +

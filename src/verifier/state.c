@@ -23,6 +23,7 @@ static struct loupe_stack *stack_alloc(struct vf_env *env, uint32_t cap)
 	if (stack) {
 		stack->refs = 1;
 		stack->cap = cap;
+		stack->gen = ++env->stack_gen;
 	}
 	return stack;
 }
@@ -71,8 +72,10 @@ struct loupe_slot *vf_slots_mut(struct vf_env *env, struct loupe_state *st, uint
 	if (!frame)
 		return NULL;
 	stack = frame->stack;
-	if (stack->refs == 1)
+	if (stack->refs == 1) {
+		stack->gen = ++env->stack_gen;
 		return stack->slot;
+	}
 	stack = stack_alloc(env, frame->slot_cnt);
 	if (!stack)
 		return NULL;
@@ -105,6 +108,7 @@ int vf_stack_grow(struct vf_env *env, struct loupe_state *st, uint32_t frameno, 
 		stack_release(env, frame->stack);
 		frame->stack = stack;
 	}
+	stack->gen = ++env->stack_gen;
 	memset(&stack->slot[frame->slot_cnt], 0, (cnt - frame->slot_cnt) * sizeof(stack->slot[0]));
 	frame->slot_cnt = cnt;
 	subprog = &env->subprogs[frame->subprogno];

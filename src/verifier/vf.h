@@ -222,6 +222,7 @@ struct vf_env {
 	struct vf_checkpoint *free_list;
 	uint32_t free_list_size, explored_size, backedge_cnt;
 	uint64_t next_serial;
+	uint32_t stack_gen; /* last loupe_stack.gen given */
 	uint32_t id_gen;
 	uint32_t prev_insn_processed, prev_jmps_processed, jmps_processed;
 	struct loupe_counters *counters; /* = &result->counters */

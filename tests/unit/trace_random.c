@@ -362,21 +362,23 @@ static void mark_and_walk(void)
 static void clean(uint32_t serial)
 {
 	struct ref_ckpt *c = &w.ckpts[serial];
-	const struct loupe_reg none = { .type = NOT_INIT,
-					.var_off.mask = UINT64_MAX,
-					.smin = INT64_MIN,
-					.smax = INT64_MAX,
-					.umax = UINT64_MAX,
-					.s32_min = INT32_MIN,
-					.s32_max = INT32_MAX,
-					.u32_max = UINT32_MAX };
+	struct loupe_reg none = { .type = NOT_INIT,
+				  .var_off.mask = UINT64_MAX,
+				  .smin = INT64_MIN,
+				  .smax = INT64_MAX,
+				  .umax = UINT64_MAX,
+				  .s32_min = INT32_MIN,
+				  .s32_max = INT32_MAX,
+				  .u32_max = UINT32_MAX };
 
 	if (c->snap.cleaned)
 		return;
 	for (uint32_t f = 0; f <= c->snap.curframe; f++) {
 		for (uint32_t r = 0; r < 10; r++) {
-			if (rnd(2))
-				c->snap.frame[f].regs[r] = none;
+			if (!rnd(2))
+				continue;
+			none.subreg_def = c->snap.frame[f].regs[r].subreg_def;
+			c->snap.frame[f].regs[r] = none;
 		}
 		for (uint32_t i = 0; i < c->snap.frame[f].slot_cnt; i++) {
 			if (rnd(2))

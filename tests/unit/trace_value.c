@@ -69,7 +69,7 @@ static void constants_and_unknowns_are_short(void **state)
 				  .s32_max = -1,
 				  .u32_min = UINT32_MAX,
 				  .u32_max = UINT32_MAX };
-	assert_int_equal(trace_reg_encode(&reg, words), 2);
+	assert_int_equal(trace_reg_encode(&reg, words), 3);
 }
 
 static void registers_survive(void **state)
@@ -124,47 +124,93 @@ static void registers_survive(void **state)
 	}
 }
 
-static void pool_keeps_each_value_once(void **state)
+static void values_that_come_again_are_kept_once(void **state)
 {
-	enum { CNT = 20000 };
-	static uint32_t off[CNT];
 	struct trace_pool pool = { 0 };
+	struct loupe_reg reg = unknown();
+	uint32_t value, words;
 
 	(void)state;
 	assert_true(trace_pool_init(&pool));
-	for (uint32_t round = 0; round < 2; round++) {
-		for (uint32_t i = 0; i < CNT; i++) {
-			uint32_t words[3] = { 1, i, i * 7 }, at;
+	reg.umax = 1000;
+	value = trace_reg_value(&pool, &reg);
+	words = (uint32_t)pool.words.cnt;
+	/* Padding does not count. */
+	memset((char *)&reg + offsetof(struct loupe_reg, precise) + 1, 0xaa,
+	       sizeof(reg) - offsetof(struct loupe_reg, precise) - 1);
+	assert_int_equal(trace_reg_value(&pool, &reg), value);
+	assert_int_equal(pool.words.cnt, words);
+	reg.precise = true;
+	assert_int_not_equal(trace_reg_value(&pool, &reg), value);
+	trace_pool_finish(&pool);
+}
 
-			at = trace_pool_intern(&pool, words, 1 + i % 3);
-			assert_int_not_equal(at, 0);
-			if (round)
-				assert_int_equal(at, off[i]);
-			off[i] = at;
-			assert_memory_equal(&pool.words.at[at], words,
-					    (1 + i % 3) * sizeof(words[0]));
-		}
+static void values_survive(void **state)
+{
+	struct trace_pool pool = { 0 };
+	struct loupe_reg back;
+
+	(void)state;
+	assert_true(trace_pool_init(&pool));
+	for (uint32_t i = 0; i < 50000; i++) {
+		uint64_t v = number();
+		struct loupe_reg reg = { .type = SCALAR_VALUE,
+					 .var_off.value = v,
+					 .umin = v,
+					 .umax = v,
+					 .smin = (int64_t)v,
+					 .smax = (int64_t)v,
+					 .u32_min = (uint32_t)v,
+					 .u32_max = (uint32_t)v,
+					 .s32_min = (int32_t)v,
+					 .s32_max = (int32_t)v };
+		uint32_t value;
+
+		if (!(i % 3))
+			reg = unknown();
+		if (!(i % 7))
+			reg.type = PTR_TO_CTX;
+		reg.precise = !(i % 5);
+		value = trace_reg_value(&pool, &reg);
+		assert_int_not_equal(value, 0);
+		trace_value_reg(&pool, value, &back);
+		assert_memory_equal(&back, &reg, offsetof(struct loupe_reg, precise));
+		assert_int_equal(back.precise, reg.precise);
 	}
 	trace_pool_finish(&pool);
 }
 
 static void slots_survive(void **state)
 {
+	static const uint8_t types[][LOUPE_REG_SIZE] = {
+		{ 0, 0, 0, 0, 0, 0, 0, 0 }, { 1, 1, 1, 1, 1, 1, 1, 1 }, { 2, 2, 2, 2, 1, 1, 1, 1 },
+		{ 0, 0, 0, 0, 1, 1, 1, 1 }, { 2, 2, 2, 2, 2, 2, 2, 2 }, { 3, 3, 3, 3, 3, 3, 3, 3 },
+		{ 1, 1, 1, 1, 2, 2, 2, 2 }, { 4, 4, 4, 4, 4, 4, 4, 4 }, { 5, 5, 5, 5, 5, 5, 5, 5 },
+		{ 6, 6, 6, 6, 6, 6, 6, 6 },
+	};
 	struct trace_pool pool = { 0 };
-	struct loupe_slot slot = { .type = { 2, 2, 2, 2, 1, 1, 1, 1 } }, back;
-	uint32_t words[TRACE_MAX_WORDS], reg, value;
 
 	(void)state;
 	assert_true(trace_pool_init(&pool));
-	slot.spilled = unknown();
-	assert_true(trace_slot_has_reg(&slot));
-	reg = trace_pool_intern(&pool, words, trace_reg_encode(&slot.spilled, words));
-	value = trace_pool_intern(&pool, words, trace_slot_encode(&slot, reg, words));
-	trace_slot_decode(&pool, value, &back);
-	assert_memory_equal(back.type, slot.type, sizeof(slot.type));
-	assert_memory_equal(&back.spilled, &slot.spilled, sizeof(slot.spilled));
-	memset(slot.type, STACK_MISC, sizeof(slot.type));
-	assert_false(trace_slot_has_reg(&slot));
+	for (uint32_t i = 0; i < 3 * sizeof(types) / sizeof(types[0]); i++) {
+		struct loupe_slot slot = { .spilled = unknown() }, back;
+		uint32_t value;
+
+		memcpy(slot.type, types[i / 3], sizeof(slot.type));
+		if (i % 3 == 1)
+			slot.spilled.id = i;
+		else if (i % 3)
+			slot.spilled = (struct loupe_reg){ .type = SCALAR_VALUE };
+		assert_int_equal(trace_slot_has_reg(&slot),
+				 slot.type[7] && slot.type[7] != 2 && slot.type[7] != 3);
+		assert_true(trace_slot_value(&pool, &slot, &value));
+		assert_int_equal(value == 0, i / 3 == 0);
+		trace_value_slot(&pool, value, &back);
+		assert_memory_equal(back.type, slot.type, sizeof(slot.type));
+		if (trace_slot_has_reg(&slot))
+			assert_memory_equal(&back.spilled, &slot.spilled,
+					    offsetof(struct loupe_reg, precise));
+	}
 	trace_pool_finish(&pool);
 }
 
@@ -173,7 +219,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(constants_and_unknowns_are_short),
 		cmocka_unit_test(registers_survive),
-		cmocka_unit_test(pool_keeps_each_value_once),
+		cmocka_unit_test(values_that_come_again_are_kept_once),
+		cmocka_unit_test(values_survive),
 		cmocka_unit_test(slots_survive),
 	};
 
