@@ -48,6 +48,7 @@ static void postorder_from(struct vf_env *env, uint32_t start, uint8_t *state, u
 	enum { DISCOVERED = 1, EXPLORED = 2 };
 	uint32_t depth = 0;
 
+	state[start] = DISCOVERED;
 	stack[depth++] = start;
 	while (depth) {
 		uint32_t top = stack[depth - 1], succ[2], cnt;

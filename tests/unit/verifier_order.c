@@ -86,6 +86,23 @@ static void postorder_of_a_diamond(void **state)
 	phases_end(&p);
 }
 
+/* A function that begins with a jump to itself has each insn once. */
+static void postorder_of_an_endless_loop(void **state)
+{
+	static const struct loupe_insn insns[] = {
+		INSN(0x85, 0, 1, 0, 2), INSN(0x95, 0, 0, 0, 0), INSN(0x95, 0, 0, 0, 0),
+		INSN(0x05, 0, 0, -1, 0),
+	};
+	static const uint32_t order[] = { 1, 0, 3 };
+	struct phases_env p;
+
+	(void)state;
+	compute_order(&p, insns, 4);
+	assert_int_equal(p.env->postorder_cnt, 3);
+	assert_memory_equal(p.env->postorder, order, sizeof(order));
+	phases_end(&p);
+}
+
 static void each_function_has_its_range(void **state)
 {
 	struct phases_env p;
@@ -211,6 +228,7 @@ int main(void)
 		cmocka_unit_test(components_count_on_over_functions),
 		cmocka_unit_test(an_insn_alone_repeats_only_by_itself),
 		cmocka_unit_test(postorder_of_a_diamond),
+		cmocka_unit_test(postorder_of_an_endless_loop),
 		cmocka_unit_test(each_function_has_its_range),
 		cmocka_unit_test(successors),
 		cmocka_unit_test(functions_are_sorted),
