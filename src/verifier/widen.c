@@ -30,10 +30,11 @@ struct loupe_state *vf_find_prev_entry(struct vf_env *env, const struct loupe_st
 	return NULL;
 }
 
-static bool must_widen(const struct loupe_reg *prev, const struct loupe_reg *queued)
+static bool must_widen(struct vf_env *env, const struct loupe_reg *prev,
+		       const struct loupe_reg *queued)
 {
 	return prev->type == SCALAR_VALUE && queued->type == SCALAR_VALUE && !prev->precise &&
-	       !queued->precise && memcmp(prev, queued, offsetof(struct loupe_reg, id)) != 0;
+	       !queued->precise && !vf_regs_exact(env, prev, queued);
 }
 
 static int widen_regs(struct vf_env *env, const struct loupe_frame *prev,
@@ -42,7 +43,7 @@ static int widen_regs(struct vf_env *env, const struct loupe_frame *prev,
 	for (uint32_t i = 0; i < LOUPE_MAX_REG; i++) {
 		struct loupe_frame *frame;
 
-		if (!must_widen(&prev->regs[i], &queued->frame[frameno]->regs[i]))
+		if (!must_widen(env, &prev->regs[i], &queued->frame[frameno]->regs[i]))
 			continue;
 		frame = vf_frame_mut(env, queued, frameno);
 		if (!frame)
@@ -65,7 +66,7 @@ static int widen_slots(struct vf_env *env, const struct loupe_frame *prev,
 		struct loupe_slot *slots;
 
 		if (!vf_slot_is_spill(before) || !vf_slot_is_spill(now) ||
-		    !must_widen(&before->spilled, &now->spilled))
+		    !must_widen(env, &before->spilled, &now->spilled))
 			continue;
 		slots = vf_slots_mut(env, queued, frameno);
 		if (!slots)
@@ -80,6 +81,8 @@ int vf_widen_imprecise(struct vf_env *env, const struct loupe_state *prev,
 {
 	int err = 0;
 
+	env->idmap.tmp_id_gen = env->id_gen;
+	env->idmap.cnt = 0;
 	for (uint32_t frameno = prev->curframe + 1; frameno-- > 0 && !err;) {
 		err = widen_regs(env, prev->frame[frameno], queued, frameno);
 		if (!err)
