@@ -3,41 +3,7 @@
 #include "klog/reg.h"
 
 #include "klog/names.h"
-
-static const char *const base_names[] = {
-	[NOT_INIT] = "?",
-	[SCALAR_VALUE] = "scalar",
-	[PTR_TO_CTX] = "ctx",
-	[CONST_PTR_TO_MAP] = "map_ptr",
-	[PTR_TO_MAP_VALUE] = "map_value",
-	[PTR_TO_MAP_KEY] = "map_key",
-	[PTR_TO_STACK] = "fp",
-	[PTR_TO_PACKET_META] = "pkt_meta",
-	[PTR_TO_PACKET] = "pkt",
-	[PTR_TO_PACKET_END] = "pkt_end",
-	[PTR_TO_FLOW_KEYS] = "flow_keys",
-	[PTR_TO_SOCKET] = "sock",
-	[PTR_TO_SOCK_COMMON] = "sock_common",
-	[PTR_TO_TCP_SOCK] = "tcp_sock",
-	[PTR_TO_TP_BUFFER] = "tp_buffer",
-	[PTR_TO_XDP_SOCK] = "xdp_sock",
-	[PTR_TO_BTF_ID] = "ptr_",
-	[PTR_TO_MEM] = "mem",
-	[PTR_TO_ARENA] = "arena",
-	[PTR_TO_BUF] = "buf",
-	[PTR_TO_FUNC] = "func",
-	[CONST_PTR_TO_DYNPTR] = "dynptr_ptr",
-};
-
-/* Flags that show in a type's name, in the order in which they do. */
-static const struct {
-	uint32_t flag;
-	const char *prefix;
-} type_prefixes[] = {
-	{ MEM_RDONLY, "rdonly_" },   { MEM_RINGBUF, "ringbuf_" }, { MEM_USER, "user_" },
-	{ MEM_PERCPU, "percpu_" },   { MEM_RCU, "rcu_" },	  { PTR_UNTRUSTED, "untrusted_" },
-	{ PTR_TRUSTED, "trusted_" },
-};
+#include "verifier/typename.h"
 
 static const char *const dynptr_names[] = { "<invalid>", "local", "ringbuf",
 					    "skb",	 "xdp",	  "skb_meta" };
@@ -50,15 +16,9 @@ const char *dynptr_type_name(uint32_t type)
 
 static void type_text(struct text *t, uint32_t type)
 {
-	uint32_t base = loupe_base_type(type);
+	char name[VF_TYPE_NAME];
 
-	for (size_t i = 0; i < sizeof(type_prefixes) / sizeof(type_prefixes[0]); i++) {
-		if (type & type_prefixes[i].flag)
-			text_str(t, type_prefixes[i].prefix);
-	}
-	text_str(t, base < sizeof(base_names) / sizeof(base_names[0]) ? base_names[base] : "?");
-	if (type & PTR_MAYBE_NULL)
-		text_str(t, base == PTR_TO_BTF_ID ? "or_null_" : "_or_null");
+	text_str(t, vf_type_str(name, type));
 }
 
 /* Small numbers are decimal, large ones hexadecimal. */

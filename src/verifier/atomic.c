@@ -13,7 +13,7 @@ static bool ptr_type_ok(struct vf_env *env, uint32_t regno)
 
 static int refuse_ptr_type(struct vf_env *env, const char *what, uint32_t regno)
 {
-	char buf[128];
+	char buf[VF_TYPE_NAME];
 
 	vf_msg(env, "BPF_ATOMIC %s R%u %s is not allowed\n", what, regno,
 	       vf_type_str(buf, vf_cur_regs(env)[regno].type));

@@ -47,7 +47,7 @@ static int check_reg_type(struct vf_env *env, uint32_t regno, uint32_t arg_type)
 	const uint32_t *types = compatible[loupe_base_type(arg_type)];
 	const struct loupe_reg *reg = &vf_cur_regs(env)[regno];
 	uint32_t type = reg->type;
-	char buf[128];
+	char buf[VF_TYPE_NAME];
 	int cnt = 0;
 
 	if (arg_type & MEM_RDONLY)

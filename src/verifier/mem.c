@@ -82,7 +82,7 @@ static int check_alignment(struct vf_env *env, const struct loupe_reg *reg, int 
 int vf_check_ptr_off(struct vf_env *env, const struct loupe_reg *reg, uint32_t regno,
 		     bool fixed_off_ok)
 {
-	char type[128], buf[48];
+	char type[VF_TYPE_NAME], buf[48];
 
 	if (reg->off < 0) {
 		vf_msg(env, "negative offset %s ptr R%u off=%d disallowed\n",
@@ -344,7 +344,7 @@ static int check_buffer(struct vf_env *env, const char *what, const struct loupe
 
 static int refuse_write(struct vf_env *env, uint32_t regno, uint32_t type)
 {
-	char buf[128];
+	char buf[VF_TYPE_NAME];
 
 	vf_msg(env, "R%u cannot write into %s\n", regno, vf_type_str(buf, type));
 	return -EACCES;
@@ -391,7 +391,7 @@ static int access_mem(struct vf_env *env, uint32_t regno, int off, int size, enu
 {
 	const struct loupe_reg *reg = &vf_cur_regs(env)[regno];
 	bool rdonly = reg->type & MEM_RDONLY;
-	char buf[128];
+	char buf[VF_TYPE_NAME];
 	int err = 0;
 
 	if (reg->type & PTR_MAYBE_NULL) {
@@ -498,7 +498,7 @@ static int access_by_type(struct vf_env *env, int32_t insn_idx, uint32_t regno, 
 			  enum vf_access t, int value_regno, bool is_ldsx)
 {
 	uint32_t type = vf_cur_regs(env)[regno].type;
-	char buf[128];
+	char buf[VF_TYPE_NAME];
 
 	switch (type) {
 	case PTR_TO_MAP_KEY:
@@ -640,7 +640,7 @@ int vf_check_helper_mem(struct vf_env *env, uint32_t regno, int access_size, enu
 			bool zero_size_ok, struct vf_call_meta *meta)
 {
 	const struct loupe_reg *reg = &vf_cur_regs(env)[regno];
-	char type[128];
+	char type[VF_TYPE_NAME];
 
 	switch (loupe_base_type(reg->type)) {
 	case PTR_TO_PACKET:

@@ -249,7 +249,7 @@ static bool is_sane_offset(struct vf_env *env, const struct loupe_reg *reg, uint
 			 (value >= VF_MAX_VAR_OFF || value <= -VF_MAX_VAR_OFF);
 	bool off_bad = reg->off >= VF_MAX_VAR_OFF || reg->off <= -VF_MAX_VAR_OFF;
 	bool smin_bad = smin >= VF_MAX_VAR_OFF || smin <= -VF_MAX_VAR_OFF;
-	char name[128];
+	char name[VF_TYPE_NAME];
 
 	if (!fixed_bad && !off_bad && !smin_bad)
 		return true;
@@ -415,7 +415,7 @@ static int check_operation(struct vf_env *env, const struct loupe_insn *insn,
 			   struct loupe_reg *dst, bool *done)
 {
 	bool known = tnum_is_const(off->var_off);
-	char name[128];
+	char name[VF_TYPE_NAME];
 
 	*done = true;
 	if ((known && (off->smin != off->smax || off->umin != off->umax)) ||

@@ -30,7 +30,7 @@ static int enforce(struct vf_env *env, uint32_t regno, const char *reg_name,
 		   struct loupe_retval_range range, const char *ctx)
 {
 	const struct loupe_reg *reg = &vf_cur_regs(env)[regno];
-	char buf[128];
+	char buf[VF_TYPE_NAME];
 	int err;
 
 	if (reg->type != SCALAR_VALUE) {
@@ -52,7 +52,7 @@ int vf_check_return_value(struct vf_env *env, uint32_t regno, const char *reg_na
 {
 	const struct loupe_frame *frame = env->cur->frame[0];
 	const struct loupe_retval_range *range;
-	char buf[128];
+	char buf[VF_TYPE_NAME];
 	int err;
 
 	if (env->image->prog_type == BPF_PROG_TYPE_LSM ||

@@ -26,6 +26,7 @@
 #include "bpfloupe/verify.h"
 #include "btf/btf.h"
 #include "insn/opcodes.h"
+#include "verifier/typename.h"
 
 #define VF_NOT_JUDGED (-0x4001) /* env->result->reason says what is not modelled */
 #define VF_STOPPED    (-0x4002) /* cancelled, or memory limit */
@@ -263,8 +264,6 @@ void vf_msg2(struct vf_env *env, const char *fmt, ...) LOUPE_PRINTF(2, 3);
 void vf_source_line(struct vf_env *env, int32_t insn_idx);
 /* Notes what is not modelled; returns VF_NOT_JUDGED. */
 int vf_not_judged(struct vf_env *env, const char *fmt, ...) LOUPE_PRINTF(2, 3);
-/* Name of a register type as messages print it ("map_value_or_null", "scalar" …); returns buf. */
-const char *vf_type_str(char buf[128], uint32_t type);
 
 /* --- slab.c ------------------------------------------------------------------------------- */
 

@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef LOUPE_VERIFIER_TYPENAME_H
+#define LOUPE_VERIFIER_TYPENAME_H
+
+#include "bpfloupe/state.h"
+
+enum { VF_TYPE_NAME = 128 }; /* room for the longest name */
+
+/* "map_value_or_null", "rdonly_mem", "ptr_" (a BTF type's name follows) …; returns buf. */
+const char *vf_type_str(char buf[VF_TYPE_NAME], uint32_t type);
+
+#endif
