@@ -198,7 +198,7 @@ static int check_special_fields(struct vf_env *env, const struct vf_map *map,
 		const char *name;
 	} fields[] = {
 		{ map->spin_lock_off, 4, "bpf_spin_lock" },
-		{ map->res_spin_lock_off, 8, "bpf_res_spin_lock" },
+		{ map->res_spin_lock_off, 4, "bpf_res_spin_lock" },
 		{ map->timer_off, 16, "bpf_timer" },
 		{ map->wq_off, 16, "bpf_wq" },
 	};
