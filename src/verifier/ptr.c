@@ -93,7 +93,7 @@ static int simulate_truncation(struct vf_env *env, const struct loupe_reg *ptr,
 		*dst = *ptr;
 	err = vf_sanitize_path(env, NULL, env->insn_idx + 1, env->insn_idx);
 	if (err)
-		return err == -ENOMEM || err == -E2BIG ? REASON_STACK : err;
+		return err == -ENOMEM || err == -EFAULT ? REASON_STACK : err;
 	*dst = saved;
 	return 0;
 }

@@ -274,7 +274,7 @@ struct loupe_state *vf_push_branch(struct vf_env *env, int32_t insn_idx, int32_t
 	st->speculative |= speculative;
 	if (env->branch_cnt > VF_MAX_BRANCHES) {
 		vf_msg(env, "The sequence of %u jumps is too complex.\n", env->branch_cnt);
-		*err = -E2BIG;
+		*err = -EFAULT;
 		return NULL;
 	}
 	if (st->parent)
@@ -297,7 +297,7 @@ struct loupe_state *vf_push_async(struct vf_env *env, int32_t insn_idx, int32_t 
 	if (env->branch_cnt > VF_MAX_BRANCHES) {
 		vf_msg(env, "The sequence of %u jumps is too complex for async cb.\n",
 		       env->branch_cnt);
-		*err = -E2BIG;
+		*err = -EFAULT;
 		return NULL;
 	}
 	st = &branch->state;
