@@ -152,10 +152,10 @@ static enum view_id suitable_view(const struct tui *tui, const struct subject *s
 	if (wanted != VIEW_CNT && !view_refuses(wanted, subject))
 		return wanted;
 	if (subject->filter || subject->state != SUBJECT_READY)
-		return VIEW_WALK;
+		return VIEW_CFG;
 	if (result->verdict == LOUPE_REJECTED && result->phase != LOUPE_PHASE_EXPLORE_MAIN &&
 	    result->phase != LOUPE_PHASE_EXPLORE_SUBPROGS)
-		return subject->error_insn >= 0 ? VIEW_WALK : VIEW_WALK;
+		return subject->error_insn >= 0 ? VIEW_CFG : VIEW_LOG;
 	return VIEW_WALK;
 }
 
@@ -245,7 +245,7 @@ void tui_open(struct tui *tui, uint32_t n)
 	if (tui->landed || subject->state == SUBJECT_READY)
 		tui->view = suitable_view(tui, subject);
 	else
-		tui->view = subject->filter || subject->state == SUBJECT_NOT_LOADED ? VIEW_WALK :
+		tui->view = subject->filter || subject->state == SUBJECT_NOT_LOADED ? VIEW_CFG :
 										     VIEW_WALK;
 	tui->back_cnt = 0;
 	if (tui->subject_cnt > 1)

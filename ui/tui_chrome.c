@@ -196,8 +196,13 @@ static void draw_hints(struct tui *tui, struct pen *pen)
 			const struct view_hint *hint = groups[g];
 
 			for (; hint && hint->request != REQ_NONE; hint++) {
+				const struct view *view = tui->views[tui->view];
 				char keys[64], other[64] = "";
 				int columns;
+
+				if (view && view->ops->offers &&
+				    !view->ops->offers(view, hint->request))
+					continue;
 
 				key_list(tui->view, hint->request, keys, sizeof(keys));
 				*strchrnul(keys, ' ') = '\0';

@@ -58,6 +58,8 @@ struct view_ops {
 	int (*export)(struct view *view, FILE *out);
 	/* Obeys a command of its own, ":level 2"; false if it is none. */
 	bool (*command)(struct view *view, const char *name, const char *arg);
+	/* False if a request of its own means nothing for the present subject; NULL: all do. */
+	bool (*offers)(const struct view *view, enum request request);
 	/* Explains its terms for the help screen, one line each, ends with NULL. */
 	const char *const *terms;
 };

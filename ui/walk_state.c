@@ -309,36 +309,101 @@ static bool is_dead(const struct walk_view *walk, const struct walk_row *row)
 	return facts && !(facts->live_regs & 1u << row->loc.index);
 }
 
-static void draw_loc_row(struct walk_view *walk, const struct walk_row *row, struct pen *pen)
+enum {
+	NAME_W = 9,   /* "▸ fp-16  " */
+	WRITER_W = 8, /* "← 1234" */
+};
+
+/* What a changed location held before; "" if it did not change. */
+static void old_text(const struct walk_view *walk, const struct walk_row *row, char *buf, size_t size)
 {
 	const struct loupe_change *change = row->change < 0 ? NULL : &walk->changes[row->change];
-	bool changed = change && change->has_old, dead = !changed && is_dead(walk, row);
-	char name[32], old[256], writer[40] = "";
-	struct loupe_loc loc = row->loc;
-	uint32_t step;
-	int end = pen->end;
 
+	buf[0] = '\0';
+	if (row->kind == WALK_ROW_LOC && change && change->has_old)
+		words_value(&change->old_value, row->loc, walk->view.subject->names, buf, size);
+}
+
+/* Rows that a row takes when there is room to show everything. */
+static int full_height(const struct walk_view *walk, const struct walk_row *row, int w)
+{
+	int room = row->kind == WALK_ROW_LOC ? w - NAME_W - WRITER_W : w;
+	int columns = screen_columns(row->text), rows;
+	char old[256];
+
+	if (row->kind == WALK_ROW_FRAME || room < 16)
+		return 1;
+	rows = (columns + room - 1) / room;
+	old_text(walk, row, old, sizeof(old));
+	if (*old && columns + screen_columns(old) + 6 > room)
+		rows++;
+	return rows ? rows : 1;
+}
+
+/* Draws text over the rows of at, whose width is the same on each. @return rows used */
+static int draw_folded(struct screen *screen, struct rect at, enum ui_role role, const char *text)
+{
+	int used = 0;
+
+	for (; *text && used < at.h; used++) {
+		bool last = used + 1 == at.h;
+
+		if (last || screen_columns(text) <= at.w) {
+			screen_text(screen, at.x, at.y + used, at.w, role, text);
+			return used + 1;
+		}
+		for (int x = 0; x < at.w && *text; x++)
+			screen_put(screen, at.x + x, at.y + used, role, screen_next_glyph(&text));
+	}
+	return used;
+}
+
+static void draw_writer(struct walk_view *walk, const struct walk_row *row, bool changed,
+			struct screen *screen, struct rect at)
+{
+	uint32_t step = loupe_trace_writer(walk->trace, walk->info.step, row->loc);
+	struct pen pen = pen_at(screen, at.x + at.w - WRITER_W, at.y, WRITER_W);
+	char text[24];
+
+	if (step == LOUPE_NO_STEP)
+		return;
+	snprintf(text, sizeof(text), "← %d", loupe_trace_step_insn(walk->trace, step));
+	pen_right(&pen, changed ? UI_OLD : UI_DIM, text);
+}
+
+static void draw_loc_row(struct walk_view *walk, const struct walk_row *row, struct screen *screen,
+			 struct rect at)
+{
+	struct rect value = { at.x + NAME_W, at.y, at.w - NAME_W - WRITER_W, at.h };
+	struct pen pen = pen_at(screen, at.x, at.y, NAME_W);
+	struct loupe_loc loc = row->loc;
+	char name[32], old[256];
+	bool changed, dead;
+	int columns, used;
+
+	old_text(walk, row, old, sizeof(old));
+	changed = *old != '\0';
+	dead = !changed && is_dead(walk, row);
 	loc.frameno = 0;
 	words_loc(&loc, false, name, sizeof(name));
-	pen_text(pen, UI_KEY, changed ? "▸ " : "  ");
-	pen_printf(pen, dead ? UI_DEAD : UI_REG, "%-7s", name);
-	step = loupe_trace_writer(walk->trace, walk->info.step, row->loc);
-	if (step != LOUPE_NO_STEP)
-		snprintf(writer, sizeof(writer), "← %d", loupe_trace_step_insn(walk->trace, step));
-	if (*writer)
-		pen->end -= 8;
-	pen_text(pen, changed ? UI_CHANGED : dead ? UI_DEAD : UI_VALUE, row->text);
-	if (changed) {
-		words_value(&change->old_value, row->loc, walk->view.subject->names, old, sizeof(old));
-		if (pen_room(pen) > 12)
-			pen_printf(pen, UI_OLD, "  was %s", old);
-	} else if (dead && pen_room(pen) > 8) {
-		pen_text(pen, UI_DEAD, "  dead");
+	pen_text(&pen, UI_KEY, changed ? "▸ " : "  ");
+	pen_text(&pen, dead ? UI_DEAD : UI_REG, name);
+	draw_writer(walk, row, changed, screen, at);
+	columns = screen_columns(row->text);
+	if (changed && at.h > 1 && columns + screen_columns(old) + 6 > value.w)
+		value.h--;
+	used = draw_folded(screen, value, changed ? UI_CHANGED : dead ? UI_DEAD : UI_VALUE,
+			   row->text);
+	if (changed && used < at.h) {
+		pen = pen_at(screen, value.x, at.y + used, value.w);
+		pen_printf(&pen, UI_OLD, "was %s", old);
+	} else if (used == 1 && columns + 8 < value.w) {
+		pen = pen_at(screen, value.x + columns + 2, at.y, value.w - columns - 2);
+		if (changed)
+			pen_printf(&pen, UI_OLD, "was %s", old);
+		else if (dead)
+			pen_text(&pen, UI_DEAD, "dead");
 	}
-	pen->end = end;
-	pen_to(pen, end - 7);
-	if (*writer)
-		pen_right(pen, changed ? UI_OLD : UI_DIM, writer);
 }
 
 static void draw_row(struct walk_view *walk, const struct walk_row *row, struct screen *screen,
@@ -349,13 +414,13 @@ static void draw_row(struct walk_view *walk, const struct walk_row *row, struct 
 	switch (row->kind) {
 	case WALK_ROW_NEWS:
 	case WALK_ROW_HELD:
-		pen_text(&pen, row->role, row->text);
+		draw_folded(screen, at, row->role, row->text);
 		break;
 	case WALK_ROW_FRAME:
 		draw_frame_row(walk, row, &pen);
 		break;
 	case WALK_ROW_LOC:
-		draw_loc_row(walk, row, &pen);
+		draw_loc_row(walk, row, screen, at);
 		break;
 	}
 }
@@ -384,12 +449,8 @@ static void draw_detail(struct walk_view *walk, struct screen *screen, struct re
 	const struct walk_row *row = &walk->rows[scroll->cursor];
 	char text[1024], old[256];
 
-	snprintf(text, sizeof(text), "%s", row->text);
-	if (row->kind == WALK_ROW_LOC && row->change >= 0 && walk->changes[row->change].has_old) {
-		words_value(&walk->changes[row->change].old_value, row->loc,
-			    walk->view.subject->names, old, sizeof(old));
-		snprintf(text, sizeof(text), "%s, was %s", row->text, old);
-	}
+	old_text(walk, row, old, sizeof(old));
+	snprintf(text, sizeof(text), "%s%s%s", row->text, *old ? ", was " : "", old);
 	if (screen_columns(text) > area.w - (row->kind == WALK_ROW_LOC ? 17 : 0))
 		walk_draw_wrapped(screen, area, text);
 }
@@ -397,17 +458,27 @@ static void draw_detail(struct walk_view *walk, struct screen *screen, struct re
 void walk_draw_state(struct walk_view *walk, struct screen *screen, struct rect area)
 {
 	struct scroll *scroll = &walk->scroll[WALK_STATE];
-	bool focus = walk->focus == WALK_STATE;
+	bool focus = walk->focus == WALK_STATE, whole;
+	int total = 0, y = area.y;
 
+	for (uint32_t i = 0; i < walk->row_cnt && total <= area.h; i++)
+		total += full_height(walk, &walk->rows[i], area.w);
+	whole = total <= area.h;
 	walk->h[WALK_STATE] = area.h;
 	scroll_fit(scroll, walk->row_cnt, area.h);
-	for (int i = 0; i < area.h && scroll->top + i < walk->row_cnt; i++) {
-		struct rect at = { area.x, area.y + i, area.w, 1 };
+	if (whole)
+		scroll->top = 0;
+	for (int64_t n = scroll->top; n < walk->row_cnt && y < area.y + area.h; n++) {
+		const struct walk_row *row = &walk->rows[n];
+		struct rect at = { area.x, y, area.w, whole ? full_height(walk, row, area.w) : 1 };
 
-		draw_row(walk, &walk->rows[scroll->top + i], screen, at);
-		if (focus && scroll->top + i == scroll->cursor)
+		draw_row(walk, row, screen, at);
+		if (focus && n == scroll->cursor)
 			screen_ground(screen, at, UI_GROUND_CURSOR);
+		y += at.h;
 	}
+	if (whole)
+		return;
 	if (focus && walk->row_cnt)
 		draw_detail(walk, screen, area);
 	pane_more(screen, area, scroll->top, walk->row_cnt);
