@@ -101,6 +101,21 @@ static bool is_permitted(const struct vf_env *env, uint32_t type)
 	       types[type].needs == NEEDS_NOTHING;
 }
 
+/* What the kernel of the profile says of these depends on its means to patch functions. */
+static bool attaches_by_trampoline(const struct vf_env *env)
+{
+	switch (env->image->prog_type) {
+	case BPF_PROG_TYPE_LSM:
+		return true;
+	case BPF_PROG_TYPE_TRACING:
+		return env->expected_attach_type == BPF_TRACE_FENTRY ||
+		       env->expected_attach_type == BPF_TRACE_FEXIT ||
+		       env->expected_attach_type == BPF_MODIFY_RETURN;
+	default:
+		return false;
+	}
+}
+
 int vf_load_checks(struct vf_env *env)
 {
 	const struct loupe_image *image = env->image;
@@ -121,6 +136,8 @@ int vf_load_checks(struct vf_env *env)
 		return -EPERM;
 	if (image->attach_btf_fd)
 		return vf_not_judged(env, "attaching to another program or a module");
+	if (image->attach_btf_id && attaches_by_trampoline(env))
+		return vf_not_judged(env, "attaching to a kernel function by its BTF type");
 	if (image->attach_btf_id && (image->attach_btf_id > BTF_MAX_ID || !may_have_target(type)))
 		return -EINVAL;
 	if (!attach_type_fits(type, env->expected_attach_type))

@@ -199,6 +199,8 @@ struct visit {
 	int32_t insn_idx;
 	bool force_new; /* a checkpoint is stored whatever happened lately */
 	bool add_new;	/* a checkpoint will be stored unless the path is pruned */
+	bool loop;	/* a hit makes a backedge. A hit on a callback's turn leaves it as the
+			   checkpoints compared before have set it */
 };
 
 static void emit_compare(struct vf_env *env, const struct visit *visit, const struct vf_checkpoint *cp,
@@ -265,7 +267,7 @@ static bool is_may_goto(const struct vf_env *env, int32_t insn_idx)
 }
 
 /* HIT_LOOP: and the path is kept as a backedge of the loop. */
-enum found { MISS, HIT, HIT_LOOP };
+enum found { MISS, HIT };
 
 static int refuse_infinite_loop(struct vf_env *env, const struct visit *visit,
 				const struct vf_checkpoint *cp)
@@ -296,8 +298,10 @@ static int compare_unfinished(struct vf_env *env, struct visit *visit, struct vf
 		goto miss;
 	if (is_may_goto(env, visit->insn_idx) && old->may_goto_depth != cur->may_goto_depth) {
 		*mode = LOUPE_CMP_RANGE_WITHIN;
-		if (vf_states_equal(env, old, cur, *mode, diff))
-			return HIT_LOOP;
+		if (vf_states_equal(env, old, cur, *mode, diff)) {
+			visit->loop = true;
+			return HIT;
+		}
 	}
 	if (env->aux[visit->insn_idx].calls_callback) {
 		*mode = LOUPE_CMP_RANGE_WITHIN;
@@ -318,23 +322,22 @@ miss:
 	return MISS;
 }
 
-static int compare_finished(struct vf_env *env, struct vf_checkpoint *cp,
+static int compare_finished(struct vf_env *env, struct visit *visit, struct vf_checkpoint *cp,
 			    enum loupe_compare_mode *mode, struct loupe_diff *diff)
 {
-	bool loop = vf_scc_incomplete(env, &cp->state);
-
+	visit->loop = vf_scc_incomplete(env, &cp->state);
 	if (env->opts->no_pruning) {
 		*mode = LOUPE_CMP_SKIPPED;
 		return MISS;
 	}
-	*mode = loop ? LOUPE_CMP_RANGE_WITHIN : LOUPE_CMP_NOT_EXACT;
+	*mode = visit->loop ? LOUPE_CMP_RANGE_WITHIN : LOUPE_CMP_NOT_EXACT;
 	if (!vf_states_equal(env, &cp->state, env->cur, *mode, diff))
 		return MISS;
-	return loop ? HIT_LOOP : HIT;
+	return HIT;
 }
 
 static int note_hit(struct vf_env *env, const struct visit *visit, struct vf_checkpoint *cp,
-		    enum loupe_compare_mode mode, bool loop)
+		    enum loupe_compare_mode mode)
 {
 	static const struct loupe_diff none = { .reg = -1, .spi = -1 };
 	enum loupe_compare_outcome outcome = LOUPE_CMP_HIT;
@@ -344,7 +347,7 @@ static int note_hit(struct vf_env *env, const struct visit *visit, struct vf_che
 	env->counters->compare_hits++;
 	if (cp->state.branches)
 		outcome = LOUPE_CMP_LOOP_CONVERGED;
-	else if (loop)
+	else if (visit->loop)
 		outcome = LOUPE_CMP_HIT_BACKEDGE;
 	if (outcome == LOUPE_CMP_LOOP_CONVERGED)
 		env->counters->loop_converged++;
@@ -354,7 +357,7 @@ static int note_hit(struct vf_env *env, const struct visit *visit, struct vf_che
 		err = vf_hist_push(env, env->cur, 0, 0);
 	if (!err)
 		err = vf_propagate_precision(env, &cp->state, env->cur, NULL);
-	if (!err && loop)
+	if (!err && visit->loop)
 		err = vf_scc_add_backedge(env, &cp->state, visit->insn_idx);
 	return err;
 }
@@ -467,11 +470,11 @@ int vf_state_visited(struct vf_env *env, int32_t insn_idx)
 		if (cp->state.insn_idx != insn_idx)
 			continue;
 		found = cp->state.branches ? compare_unfinished(env, &visit, cp, &mode, want)
-					   : compare_finished(env, cp, &mode, want);
+					   : compare_finished(env, &visit, cp, &mode, want);
 		if (found < 0)
 			return found;
 		if (found != MISS) {
-			err = note_hit(env, &visit, cp, mode, found == HIT_LOOP);
+			err = note_hit(env, &visit, cp, mode);
 			return err ? err : 1;
 		}
 		note_miss(env, &visit, cp, mode, &diff);
