@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "bpfloupe/insn.h"
+#include "roff.h"
 
 enum option_id {
 	OPT_PROG,
@@ -77,6 +78,8 @@ static const struct option_row options[] = {
 	{ OPT_ASCII, "ascii", NULL, FOR_EXPLORE | FOR_CFG, "no characters beyond ASCII" },
 	{ OPT_HELP, "help", NULL, UINT32_MAX, "this text" },
 };
+
+enum { OPTIONS = sizeof(options) / sizeof(options[0]) };
 
 int complain_text(const char *fmt, ...)
 {
@@ -246,7 +249,7 @@ static int set_option(struct args *args, const struct option_row *row, const cha
 
 static const struct option_row *find_option(const char *name, size_t len)
 {
-	for (size_t i = 0; i < sizeof(options) / sizeof(options[0]); i++) {
+	for (size_t i = 0; i < OPTIONS; i++) {
 		if (strlen(options[i].name) == len && !strncmp(options[i].name, name, len))
 			return &options[i];
 	}
@@ -313,24 +316,69 @@ int args_parse(struct args *args, uint32_t command, const char *name, int argc, 
 	return 0;
 }
 
+static const char *dashes(const struct option_row *row)
+{
+	return strlen(row->name) > 1 ? "--" : "-";
+}
+
+static void write_option(FILE *out, bool man, const char *dash, const char *name, const char *arg,
+			 const char *what)
+{
+	char left[64];
+
+	if (man) {
+		fputs(".TP\n.BI ", out);
+		roff_put(out, dash);
+		roff_put(out, name);
+		if (arg) {
+			fputs("\\~ ", out);
+			roff_put(out, arg);
+		}
+		fputc('\n', out);
+		roff_put(out, what);
+		fputc('\n', out);
+		return;
+	}
+	snprintf(left, sizeof(left), "%s%s%s%s", dash, name, arg ? " " : "", arg ? arg : "");
+	fprintf(out, "  %-24s %s\n", left, what);
+}
+
 void args_write_options(FILE *out, uint32_t command, bool man)
 {
-	for (size_t i = 0; i < sizeof(options) / sizeof(options[0]); i++) {
-		const struct option_row *row = &options[i];
-		const char *dashes = strlen(row->name) > 1 ? "--" : "-";
-		char left[64];
+	const struct loupe_filter_pass *passes;
+	uint32_t pass_cnt;
+	char what[160];
 
-		if (command && !(row->commands & command))
-			continue;
-		if (man) {
-			fprintf(out, ".TP\n.B %s%s\n", *dashes == '-' && dashes[1] ? "\\-\\-" : "\\-", row->name);
-			if (row->arg)
-				fprintf(out, ".I %s\n", row->arg);
-			fprintf(out, "%s\n", row->what);
-			continue;
-		}
-		snprintf(left, sizeof(left), "%s%s%s%s", dashes, row->name, row->arg ? " " : "",
-			 row->arg ? row->arg : "");
-		fprintf(out, "  %-24s %s\n", left, row->what);
+	for (size_t i = 0; i < OPTIONS; i++) {
+		const struct option_row *row = &options[i];
+
+		if (!command || (row->commands & command))
+			write_option(out, man, dashes(row), row->name, row->arg, row->what);
 	}
+	if (command && !(command & FOR_OPTIMIZE))
+		return;
+	passes = loupe_filter_passes(&pass_cnt);
+	for (uint32_t i = 0; i < pass_cnt; i++) {
+		snprintf(what, sizeof(what), "optimize without: %s", passes[i].what);
+		write_option(out, man, "--no-", passes[i].name, NULL, what);
+	}
+}
+
+void args_write_names(FILE *out, uint32_t command)
+{
+	const struct loupe_filter_pass *passes;
+	const char *space = "";
+	uint32_t pass_cnt;
+
+	for (size_t i = 0; i < OPTIONS; i++) {
+		if (!(options[i].commands & command))
+			continue;
+		fprintf(out, "%s%s%s", space, dashes(&options[i]), options[i].name);
+		space = " ";
+	}
+	if (!(command & FOR_OPTIMIZE))
+		return;
+	passes = loupe_filter_passes(&pass_cnt);
+	for (uint32_t i = 0; i < pass_cnt; i++)
+		fprintf(out, " --no-%s", passes[i].name);
 }

@@ -56,6 +56,9 @@ int args_parse(struct args *args, uint32_t command, const char *name, int argc, 
 /** Writes the options of a command (0: all), aligned, one a line; man: as man page source. */
 void args_write_options(FILE *out, uint32_t command, bool man);
 
+/** Writes the names of a command's options with their dashes, separated by spaces. */
+void args_write_names(FILE *out, uint32_t command);
+
 /** "bpfloupe: " and the error on stderr, one line. @return 2 */
 int complain(const struct loupe_error *err);
 /** The same for a message of our own. @return 2 */

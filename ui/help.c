@@ -2,6 +2,7 @@
 /* Help from the tables. */
 #include "help.h"
 
+#include "roff.h"
 #include "tui_commands.h"
 #include "tui.h"
 #include "view.h"
@@ -116,21 +117,6 @@ static void emit_text(void *data, enum help_kind kind, const char *left, const c
 	}
 }
 
-/* roff takes a leading dot or quote, a backslash and a minus for its own. */
-static void put_roff(FILE *out, const char *text)
-{
-	if (*text == '.' || *text == '\'')
-		fputs("\\&", out);
-	for (; *text; text++) {
-		if (*text == '\\')
-			fputs("\\e", out);
-		else if (*text == '-')
-			fputs("\\-", out);
-		else
-			fputc(*text, out);
-	}
-}
-
 static void emit_man(void *data, enum help_kind kind, const char *left, const char *right)
 {
 	FILE *out = data;
@@ -138,16 +124,16 @@ static void emit_man(void *data, enum help_kind kind, const char *left, const ch
 	switch (kind) {
 	case HELP_HEADING:
 		fputs(".SS ", out);
-		put_roff(out, left);
+		roff_put(out, left);
 		fputc('\n', out);
 		break;
 	case HELP_BLANK:
 		break;
 	default:
 		fputs(".TP\n.B ", out);
-		put_roff(out, left);
+		roff_put(out, left);
 		fputc('\n', out);
-		put_roff(out, right);
+		roff_put(out, right);
 		fputc('\n', out);
 	}
 }
@@ -158,7 +144,7 @@ void tui_keys_write(FILE *out, enum tui_keys_format format)
 	char heading[160];
 
 	if (format == TUI_KEYS_MAN)
-		fputs(".SH KEYS\n", out);
+		fputs(".SH KEYS OF THE EXPLORER\n", out);
 	emit(out, HELP_HEADING, "In every view", "");
 	help_keys(VIEW_ANY, emit, out);
 	for (int id = 0; id < VIEW_CNT; id++) {
@@ -172,7 +158,7 @@ void tui_keys_write(FILE *out, enum tui_keys_format format)
 	}
 	emit(out, HELP_BLANK, "", "");
 	if (format == TUI_KEYS_MAN)
-		fputs(".SH COMMANDS\n", out);
+		fputs(".SH COMMANDS OF THE EXPLORER\n", out);
 	else
 		emit(out, HELP_HEADING, "Commands", "");
 	help_commands(emit, out);

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "commands.h"
+#include "roff.h"
 #include "tui.h"
 
 struct command {
@@ -78,13 +79,41 @@ static void write_command_help(FILE *out, const struct command *command)
 static int write_man(FILE *out)
 {
 	fprintf(out, ".SH COMMANDS\n");
-	for (size_t i = 0; i < COMMANDS; i++)
-		fprintf(out, ".TP\n.B bpfloupe%s%s %s\n%s\n", commands[i].name ? " " : "",
-			commands[i].name ? commands[i].name : "", commands[i].synopsis,
-			commands[i].what);
+	for (size_t i = 0; i < COMMANDS; i++) {
+		fprintf(out, ".TP\n.B bpfloupe%s%s ", commands[i].name ? " " : "",
+			commands[i].name ? commands[i].name : "");
+		roff_put(out, commands[i].synopsis);
+		fputc('\n', out);
+		roff_put(out, commands[i].what);
+		fputc('\n', out);
+	}
 	fprintf(out, ".SH OPTIONS\n");
 	args_write_options(out, 0, true);
 	tui_keys_write(out, TUI_KEYS_MAN);
+	return STATUS_OK;
+}
+
+/* What bash offers after each command; the build installs it. */
+static int write_bash_completion(FILE *out)
+{
+	fprintf(out, "# bash completion for bpfloupe\n_bpfloupe()\n{\n"
+		     "\tlocal cur=${COMP_WORDS[COMP_CWORD]} words=\n"
+		     "\tcase ${COMP_WORDS[1]} in\n");
+	for (size_t i = 1; i < COMMANDS; i++) {
+		fprintf(out, "\t%s) words='", commands[i].name);
+		args_write_names(out, commands[i].id);
+		fprintf(out, "' ;;\n");
+	}
+	fprintf(out, "\t*) words='");
+	args_write_names(out, FOR_EXPLORE);
+	fprintf(out, " --version' ;;\n\tesac\n"
+		     "\t[[ $cur == -* ]] || words=\n"
+		     "\t[[ $cur == -* || $COMP_CWORD -gt 1 ]] || words='");
+	for (size_t i = 1; i < COMMANDS; i++)
+		fprintf(out, "%s%s", i > 1 ? " " : "", commands[i].name);
+	fprintf(out, "'\n\tCOMPREPLY=($(compgen -W \"$words\" -- \"$cur\"))\n"
+		     "\t[[ $cur == -* ]] || COMPREPLY+=($(compgen -f -- \"$cur\"))\n}\n"
+		     "complete -o filenames -F _bpfloupe bpfloupe\n");
 	return STATUS_OK;
 }
 
@@ -115,6 +144,8 @@ int main(int argc, char **argv)
 	}
 	if (argc == 1 && !strcmp(argv[0], "--man-sections"))
 		return write_man(stdout);
+	if (argc == 1 && !strcmp(argv[0], "--bash-completion"))
+		return write_bash_completion(stdout);
 	command = find_command(&argc, &argv);
 	err = args_parse(&args, command->id, command->name ? command->name : "bpfloupe", argc, argv);
 	if (err)
