@@ -1,22 +1,95 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Growing arrays, and the pool of values. */
+#include <sys/mman.h>
+
 #include "trace/store.h"
+
+#ifndef MADV_POPULATE_WRITE
+#define MADV_POPULATE_WRITE 23
+#endif
+
+enum {
+	VEC_START = 256, /* elements */
+	VEC_MAPPED =
+		1 << 16,     /* bytes from which on an array has pages of its own, a power of two */
+	VEC_AHEAD = 1 << 15, /* bytes of it that are made ready at a time, whole pages */
+	VEC_AHEAD_MAX = 1 << 18, /* the same for large arrays */
+};
+
+/* Bytes mapped for an array of that many bytes; pages not touched cost nothing. */
+static size_t mapped_size(size_t bytes)
+{
+	size_t size = VEC_MAPPED;
+
+	while (size < bytes)
+		size *= 2;
+	return size;
+}
+
+/*
+ * Large arrays grow in place or by moving pages, never by copying. Their next part is made ready at
+ * once, because page faults one by one cost as much as recording does; the part not ready yet is
+ * left out of *cap.
+ */
+static bool grow_mapped(void **at, size_t *cap, size_t need, size_t elem)
+{
+	size_t old = *cap * elem, size, ready, ahead = old / 8 / VEC_AHEAD * VEC_AHEAD;
+	char *p = *at;
+
+	if (need < VEC_MAPPED + elem)
+		need = VEC_MAPPED + elem;
+	size = mapped_size(need);
+	if (old < VEC_MAPPED) {
+		p = mmap(NULL, size, PROT_READ | PROT_WRITE,
+			 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+		if (p == MAP_FAILED)
+			return false;
+		if (old)
+			memcpy(p, *at, old);
+		free(*at);
+		old = 0;
+	} else if (size > mapped_size(old)) {
+		p = mremap(p, mapped_size(old), size, MREMAP_MAYMOVE);
+		if (p == MAP_FAILED)
+			return false;
+	}
+	ahead = ahead < VEC_AHEAD ? VEC_AHEAD : ahead > VEC_AHEAD_MAX ? VEC_AHEAD_MAX : ahead;
+	ready = (need + ahead) / VEC_AHEAD * VEC_AHEAD;
+	if (ready < need || ready > size)
+		ready = size;
+	/* Older kernels cannot do this: then the faults come one by one. */
+	old = old / VEC_AHEAD * VEC_AHEAD;
+	madvise(p + old, ready - old, MADV_POPULATE_WRITE);
+	*at = p;
+	*cap = ready / elem;
+	return true;
+}
 
 bool trace_vec_grow(void **at, size_t *cap, size_t need, size_t elem)
 {
-	size_t want = *cap ? *cap * 2 : 256;
+	size_t want = *cap ? *cap * 2 : VEC_START;
 	void *p;
 
+	if (need > SIZE_MAX / 8 / elem)
+		return false;
 	if (want < need)
 		want = need;
-	if (want > SIZE_MAX / elem)
-		return false;
+	if (want * elem >= VEC_MAPPED)
+		return grow_mapped(at, cap, need * elem, elem);
 	p = realloc(*at, want * elem);
 	if (!p)
 		return false;
 	*at = p;
 	*cap = want;
 	return true;
+}
+
+void trace_vec_free(void *at, size_t cap, size_t elem)
+{
+	if (cap * elem < VEC_MAPPED)
+		free(at);
+	else
+		munmap(at, mapped_size(cap * elem));
 }
 
 bool trace_pool_init(struct trace_pool *pool)
@@ -43,7 +116,7 @@ void trace_pool_seal(struct trace_pool *pool)
 void trace_pool_finish(struct trace_pool *pool)
 {
 	trace_pool_seal(pool);
-	free(pool->words.at);
+	TRACE_FREE(&pool->words);
 	memset(pool, 0, sizeof(*pool));
 }
 

@@ -42,8 +42,8 @@ void trace_recorder_destroy(struct trace_recorder *rec)
 {
 	if (!rec)
 		return;
-	free(rec->mirror.state_room.at);
-	free(rec->pending.at);
+	TRACE_FREE(&rec->mirror.state_room);
+	TRACE_FREE(&rec->pending);
 	free(rec);
 }
 

@@ -50,12 +50,15 @@ enum {
 	}
 
 bool trace_vec_grow(void **at, size_t *cap, size_t need, size_t elem);
+void trace_vec_free(void *at, size_t cap, size_t elem);
 
 #define TRACE_ROOM(vec, n)                                      \
 	(__builtin_expect((vec)->cnt + (n) <= (vec)->cap, 1) || \
 	 trace_vec_grow((void **)&(vec)->at, &(vec)->cap, (vec)->cnt + (n), sizeof(*(vec)->at)))
 
 #define TRACE_PUSH(vec) (TRACE_ROOM(vec, 1) ? &(vec)->at[(vec)->cnt++] : NULL)
+
+#define TRACE_FREE(vec) trace_vec_free((vec)->at, (vec)->cap, sizeof(*(vec)->at))
 
 struct trace_step {
 	uint32_t word;	 /* insn, frame, flags: STEP_* */

@@ -2,8 +2,8 @@
 /*
  * Measures recording against its budgets: time with and without, bytes a step, seeking.
  *
- * usage: bench_trace [--check] [FILE [PROGRAM]]; without FILE a built-in program that runs into the
- * instruction limit. --check compares every state that the trace gives back with the one shown.
+ * usage: bench_trace [--check] [FILE [PROGRAM]]; without FILE two built-in programs that run into
+ * the instruction limit. --check compares every state that the trace gives back with the one shown.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -35,13 +35,27 @@ static uint32_t rnd(uint32_t n)
 	return (uint32_t)(x >> 20) % n;
 }
 
-/* A loop whose turns never equal each other, with branches that multiply its states. */
-static struct loupe_image *endless(void)
-{
 #define I(c, d, s, o, i)                                                            \
 	{                                                                           \
 		.code = (c), .dst_reg = (d), .src_reg = (s), .off = (o), .imm = (i) \
 	}
+
+static struct loupe_image *image_of(const char *name, const struct loupe_insn *insns, uint32_t cnt)
+{
+	struct loupe_image *image = loupe_image_create();
+
+	image->name = strdup(name);
+	image->insn_cnt = cnt;
+	image->insns = malloc(cnt * sizeof(*insns));
+	memcpy(image->insns, insns, cnt * sizeof(*insns));
+	image->prog_type = BPF_PROG_TYPE_SOCKET_FILTER;
+	image->license = strdup("GPL");
+	return image;
+}
+
+/* A loop whose turns never equal each other. */
+static struct loupe_image *endless(void)
+{
 	static const struct loupe_insn insns[] = {
 		I(BPF_ALU64 | BPF_MOV | BPF_K, 6, 0, 0, 0),
 		I(BPF_ALU64 | BPF_MOV | BPF_K, 7, 0, 0, 0),
@@ -61,15 +75,36 @@ static struct loupe_image *endless(void)
 		I(BPF_ALU64 | BPF_MOV | BPF_K, 0, 0, 0, 0),
 		I(BPF_JMP | BPF_EXIT, 0, 0, 0, 0),
 	};
-#undef I
-	struct loupe_image *image = loupe_image_create();
 
-	image->insn_cnt = sizeof(insns) / sizeof(insns[0]);
-	image->insns = malloc(sizeof(insns));
-	memcpy(image->insns, insns, sizeof(insns));
-	image->prog_type = BPF_PROG_TYPE_SOCKET_FILTER;
-	image->license = strdup("GPL");
-	return image;
+	return image_of("endless", insns, sizeof(insns) / sizeof(insns[0]));
+}
+
+/* Each turn doubles the paths, and a stack access demands the number that keeps them apart. */
+static struct loupe_image *multiplying(void)
+{
+	enum { TURNS = 24 };
+	struct loupe_insn insns[2 + 6 * TURNS + 2] = {
+		I(BPF_LDX | BPF_MEM | BPF_W, 8, 1, 0, 0),
+		I(BPF_ALU64 | BPF_MOV | BPF_K, 7, 0, 0, 0),
+	};
+	uint32_t n = 2;
+
+	for (int i = 0; i < TURNS; i++) {
+		const struct loupe_insn turn[] = {
+			I(BPF_JMP | BPF_JSET | BPF_K, 8, 0, 1, 1 << i),
+			I(BPF_ALU64 | BPF_ADD | BPF_K, 7, 0, 0, 1 + i),
+			I(BPF_ALU64 | BPF_MOV | BPF_X, 3, 10, 0, 0),
+			I(BPF_ALU64 | BPF_ADD | BPF_X, 3, 7, 0, 0),
+			I(BPF_ST | BPF_MEM | BPF_B, 3, 0, -510, 7),
+			I(BPF_STX | BPF_MEM | BPF_DW, 10, 7, -8, 0),
+		};
+
+		memcpy(&insns[n], turn, sizeof(turn));
+		n += 6;
+	}
+	insns[n++] = (struct loupe_insn)I(BPF_ALU64 | BPF_MOV | BPF_K, 0, 0, 0, 0);
+	insns[n++] = (struct loupe_insn)I(BPF_JMP | BPF_EXIT, 0, 0, 0, 0);
+	return image_of("multiplying", insns, n);
 }
 
 static void on_nothing(void *ctx, const struct loupe_step *step)
@@ -101,6 +136,8 @@ static double verify(const struct loupe_image *image, const struct loupe_listene
 
 static void print_bytes(const struct loupe_trace *t)
 {
+	uint64_t hops = 0;
+
 	printf("bytes: %zu, %.1f a step\n", loupe_trace_bytes(t),
 	       (double)loupe_trace_bytes(t) / t->step_cnt);
 	BYTES("steps", t->steps);
@@ -123,8 +160,11 @@ static void print_bytes(const struct loupe_trace *t)
 	BYTES("texts", t->texts);
 	BYTES("sccs", t->sccs);
 	BYTES("live stack", t->lives);
-	printf("comparisons: %llu, kinds %zu\n", (unsigned long long)t->compare_cnt,
-	       t->compare_codes.cnt);
+	for (size_t i = 0; i < t->walks.cnt; i++)
+		hops += t->walks.at[i].hops;
+	printf("comparisons: %llu, kinds %zu; walks: %zu, hops %.1f a step\n",
+	       (unsigned long long)t->compare_cnt, t->compare_codes.cnt, t->walks.cnt,
+	       (double)hops / t->step_cnt);
 }
 
 static void time_queries(const struct loupe_trace *t)
@@ -190,9 +230,8 @@ static unsigned check(const struct loupe_image *image, bool deep)
 	missed = trace_recorder_missed(t);
 	loupe_trace_finish(t);
 	bad = check_trace(&c, t, missed);
-	printf("%s: verdict %d, %u steps, %llu comparisons: %s\n", image->name ? image->name : "-",
-	       res.verdict, t->step_cnt, (unsigned long long)t->compare_cnt,
-	       bad ? "DIFFERS" : "same");
+	printf("%s: verdict %d, %u steps, %llu comparisons: %s\n", image->name, res.verdict,
+	       t->step_cnt, (unsigned long long)t->compare_cnt, bad ? "DIFFERS" : "same");
 	if (res.verdict == LOUPE_NOT_JUDGED)
 		printf("  %s\n", res.reason);
 	loupe_verify_result_finish(&res);
@@ -239,9 +278,8 @@ static void measure(const struct loupe_image *image)
 		ns = verify(image, &idle);
 		heard = ns < heard ? ns : heard;
 	}
-	printf("%s: %u steps, %zu checkpoints, %zu paths, verdict %d\n",
-	       image->name ? image->name : "built-in", t->step_cnt, t->checkpoints.cnt,
-	       t->paths.cnt, t->result.verdict);
+	printf("%s: %u steps, %zu checkpoints, %zu paths, verdict %d\n", image->name, t->step_cnt,
+	       t->checkpoints.cnt, t->paths.cnt, t->result.verdict);
 	printf("plain %.1f ms (%.0f ns a step), idle listener %.1f ms, recording %.1f ms + %.1f "
 	       "ms: "
 	       "ratio %.2f\n",
@@ -265,13 +303,15 @@ int main(int argc, char **argv)
 	argc -= checking;
 	argv += checking;
 	if (argc < 2) {
-		struct loupe_image *image = endless();
+		struct loupe_image *images[] = { endless(), multiplying() };
 
-		if (checking)
-			bad = check(image, false) + check(image, true);
-		else
-			measure(image);
-		loupe_image_destroy(image);
+		for (int i = 0; i < 2; i++) {
+			if (checking)
+				bad += check(images[i], false) + check(images[i], true);
+			else
+				measure(images[i]);
+			loupe_image_destroy(images[i]);
+		}
 		return bad != 0;
 	}
 	opts.prog_name = argc > 2 ? argv[2] : NULL;

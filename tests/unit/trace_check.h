@@ -176,8 +176,8 @@ static unsigned check_trace(const struct trace_check *c, const struct loupe_trac
 
 static void check_finish(struct trace_check *c)
 {
-	free(c->steps.at);
-	free(c->olds.at);
+	TRACE_FREE(&c->steps);
+	TRACE_FREE(&c->olds);
 }
 
 #endif
