@@ -269,17 +269,17 @@ static void keep_in_sight(struct cfg_side *side, struct rect area)
 	side->centre = false;
 }
 
-/* No more emptiness around the picture than is needed. */
+/* A picture that fits stands in the middle; of others, at least a third of the pane is filled. */
 static void limit_pan(struct cfg_side *side, struct rect area)
 {
-	int32_t w = side->layout->w, h = side->layout->h;
+	int32_t w = side->layout->w, h = side->layout->h, spare = area.w * 2 / 3;
 
 	if (w <= area.w)
 		side->x = (w - area.w) / 2;
-	else if (side->x < -2)
-		side->x = -2;
-	else if (side->x > w - area.w + 2)
-		side->x = w - area.w + 2;
+	else if (side->x < -spare)
+		side->x = -spare;
+	else if (side->x > w - area.w + spare)
+		side->x = w - area.w + spare;
 	if (h <= area.h || side->y < 0)
 		side->y = 0;
 	else if (side->y > h - area.h)

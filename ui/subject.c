@@ -123,21 +123,58 @@ static int run(struct job *job)
 	return verify(work);
 }
 
-/* The last line of a message, without its end of line: what a person is told first. */
-static void copy_message(char *buf, size_t size, const char *text)
+static void append_line(char *buf, size_t size, const char *line, size_t len)
 {
-	size_t len = strlen(text);
+	size_t used = strlen(buf);
 
-	while (len && (text[len - 1] == '\n' || text[len - 1] == ' '))
+	while (len && (line[len - 1] == ' ' || line[len - 1] == '\n'))
 		len--;
-	for (size_t i = len; i; i--) {
-		if (text[i - 1] == '\n') {
-			text += i;
-			len -= i;
-			break;
-		}
+	if (len)
+		snprintf(buf + used, size - used, "%s%.*s", used ? "; " : "", (int)len, line);
+}
+
+/* All lines of a message on one. */
+static void append_message(char *buf, size_t size, const char *text)
+{
+	while (*text) {
+		size_t len = strcspn(text, "\n");
+
+		append_line(buf, size, text, len);
+		text += len;
+		text += strspn(text, "\n");
 	}
-	snprintf(buf, size, "%.*s", (int)(len < size ? len : size - 1), text);
+}
+
+/* What was printed at the rejecting step, or the trace's explanation. */
+static void explain_rejection(struct subject *subject, uint32_t step)
+{
+	uint64_t row = loupe_trace_first_row(subject->trace, LOUPE_TABLE_MESSAGE, step);
+	struct loupe_message_info info;
+
+	subject->error[0] = '\0';
+	for (; step != LOUPE_NO_STEP && loupe_trace_message(subject->trace, row, &info) == 0 &&
+	       info.step == step;
+	     row++) {
+		if (!info.before && !info.level2)
+			append_message(subject->error, sizeof(subject->error), info.text);
+	}
+	if (!*subject->error)
+		append_message(subject->error, sizeof(subject->error),
+			       loupe_trace_error(subject->trace));
+}
+
+/* "unreachable insn 2", "back-edge from insn 5 to 1": the insn that a message names first. */
+static int32_t named_insn(const struct subject *subject)
+{
+	const char *at = strstr(subject->error, "insn ");
+	char *end;
+	long insn;
+
+	if (!at)
+		return -1;
+	insn = strtol(at + 5, &end, 10);
+	return end == at + 5 || insn < 0 || insn >= (long)subject->image->insn_cnt ? -1 :
+										      (int32_t)insn;
 }
 
 static void take_verdict(struct subject *subject, struct subject_work *work)
@@ -152,10 +189,11 @@ static void take_verdict(struct subject *subject, struct subject_work *work)
 	work->trace = NULL;
 	work->have_result = false;
 	if (work->result.verdict == LOUPE_REJECTED) {
-		copy_message(subject->error, sizeof(subject->error),
-			     loupe_trace_error(subject->trace));
+		explain_rejection(subject, step);
 		if (step != LOUPE_NO_STEP)
 			subject->error_insn = loupe_trace_step_insn(subject->trace, step);
+		else if (subject->error_insn < 0)
+			subject->error_insn = named_insn(subject);
 	} else {
 		snprintf(subject->error, sizeof(subject->error), "%s", work->result.reason);
 	}

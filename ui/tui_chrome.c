@@ -2,6 +2,7 @@
 /* What is around every view: header with the verdict, tabs, error bar, status line, progress. */
 #include "tui_internal.h"
 
+#include "commands.h"
 #include "panes.h"
 
 #include <string.h>
@@ -159,18 +160,34 @@ static bool bar_text(const struct subject *subject, char *buf, size_t size)
 static int draw_bar(struct tui *tui, int y, int w)
 {
 	const struct subject *subject = tui_current_subject(tui);
-	struct pen pen = pen_at(tui->screen, 0, y, w);
-	char text[1200], note[64] = "";
+	char text[1200], whole[1300], code[32] = "";
+	const char *rest = whole;
+	struct pen pen;
+	int room, rows;
 
 	if (!bar_text(subject, text, sizeof(text)))
 		return 0;
-	if (subject->state == SUBJECT_READY && subject->error_insn >= 0)
-		snprintf(note, sizeof(note), "insn %d: ", subject->error_insn);
+	/* some messages name the insn themselves */
+	if (subject->state == SUBJECT_READY && subject->error_insn >= 0 && !strstr(text, "insn "))
+		snprintf(whole, sizeof(whole), "insn %d: %s", subject->error_insn, text);
+	else
+		snprintf(whole, sizeof(whole), "%s", text);
+	if (subject->state == SUBJECT_READY && subject->result.err)
+		snprintf(code, sizeof(code), "%s ", errno_name(-subject->result.err));
+	room = w - 3 - screen_columns(code) - 1;
+	rows = screen_columns(whole) > room ? 2 : 1;
+	screen_ground(tui->screen, (struct rect){ 0, y, w, rows }, UI_GROUND_ERROR);
+	pen = pen_at(tui->screen, 0, y, w);
 	pen_text(&pen, UI_ERROR, " ✗ ");
-	pen_text(&pen, UI_STRONG, note);
-	pen_text(&pen, UI_STRONG, text);
-	screen_ground(tui->screen, (struct rect){ 0, y, w, 1 }, UI_GROUND_ERROR);
-	return 1;
+	pen_right(&pen, UI_ERROR, code);
+	if (rows == 2) {
+		for (int x = 0; x < room; x++)
+			screen_put(tui->screen, 3 + x, y, UI_STRONG, screen_next_glyph(&rest));
+		y++;
+		room = w - 4;
+	}
+	screen_text(tui->screen, 3, y, room, UI_STRONG, rest);
+	return rows;
 }
 
 /* ---- status line -------------------------------------------------------------------------- */

@@ -69,7 +69,7 @@ static bool do_save_screen(struct tui *tui, const char *arg)
 	rc = screen_save(tui->screen, tui->theme, arg);
 	if (rc)
 		tui_say(tui, UI_ERROR, "cannot write %s: %s", arg, strerror(-rc));
-	else
+	else if (tui->term)
 		tui_say(tui, UI_NOTICE, "wrote %s", arg);
 	return rc == 0;
 }
@@ -131,7 +131,9 @@ static bool do_expect(struct tui *tui, const char *arg)
 		fprintf(stderr, "bpfloupe: not on the screen: %s\n%s", arg, text);
 		tui->status = 1;
 	}
-	tui_say(tui, found ? UI_NOTICE : UI_ERROR, "%s on the screen: %s", found ? "is" : "not", arg);
+	if (tui->term)
+		tui_say(tui, found ? UI_NOTICE : UI_ERROR, "%s on the screen: %s",
+			found ? "is" : "not", arg);
 	free(text);
 	return true;
 }

@@ -32,7 +32,9 @@ static bool obey(struct tui *tui, const char *line)
 		tui_draw(tui);
 	}
 	if (*line == ':' && !tui->prompt.open) {
-		tui->message[0] = '\0';
+		/* what looks at the screen leaves it as it is */
+		if (strncmp(line, ":expect ", 8) != 0 && strncmp(line, ":save-screen ", 13) != 0)
+			tui->message[0] = '\0';
 		return tui_command(tui, line + 1);
 	}
 	return obey_keys(tui, line);

@@ -584,9 +584,10 @@ static void draw_side(struct cfg_view *cfg, int which, struct screen *screen, st
 	struct rect inner;
 
 	side->shade = cfg->shade;
-	snprintf(title, sizeof(title), "%s  %s insns  %s blocks",
+	snprintf(title, sizeof(title), "%s  %s insn%s  %s block%s",
 		 cfg->side[AFTER].cnt ? side->title : "graph", number_text(insns, side->cnt),
-		 number_text(blocks, side->cfg->block_cnt));
+		 side->cnt == 1 ? "" : "s", number_text(blocks, side->cfg->block_cnt),
+		 side->cfg->block_cnt == 1 ? "" : "s");
 	inner = pane_frame(screen, outer, title, which == cfg->active);
 	cfg_side_draw(side, screen, inner, tui_ascii(cfg->view.tui), tui_pattern(cfg->view.tui));
 }

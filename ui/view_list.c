@@ -142,6 +142,38 @@ static void draw_row(struct view *view, uint32_t n, struct screen *screen, struc
 	draw_result(&pen, subject, at, row.x);
 }
 
+static void draw_job(const struct job *job, struct screen *screen, struct rect row)
+{
+	struct pen pen = pen_at(screen, row.x + 1, row.y, row.w - 2);
+	char number[NUMBER_TEXT];
+
+	pen_text(&pen, UI_NOTICE, job->what);
+	pen_printf(&pen, UI_DIM, "  %s %s  ", number_text(number, atomic_load(&job->progress)),
+		   job->unit);
+	pen_text(&pen, UI_KEY, "Esc");
+	pen_text(&pen, UI_DIM, " stops it");
+}
+
+/* What the columns have no room for. */
+static void draw_selected(const struct subject *subject, struct screen *screen, struct rect row)
+{
+	struct pen pen = pen_at(screen, row.x + 1, row.y, row.w - 2);
+
+	if (subject->state == SUBJECT_NOT_LOADED) {
+		pen_text(&pen, UI_CHANGED, "did not load: ");
+		pen_text(&pen, UI_TEXT, subject->prog->reason ? subject->prog->reason : "");
+	} else if (*subject->error) {
+		pen_text(&pen, UI_MISS, "✗ ");
+		if (subject->error_insn >= 0)
+			pen_printf(&pen, UI_STRONG, "insn %d: ", subject->error_insn);
+		pen_text(&pen, UI_TEXT, subject->error);
+	} else {
+		pen_text(&pen, UI_DIM, subject->input->path);
+		if (subject->image && subject->image->host.loader)
+			pen_printf(&pen, UI_DIM, "  loaded by %s", subject->image->host.loader);
+	}
+}
+
 static void draw(struct view *view, struct screen *screen, struct rect area)
 {
 	struct list_view *list = (struct list_view *)view;
@@ -150,8 +182,7 @@ static void draw(struct view *view, struct screen *screen, struct rect area)
 	struct job *job = jobs_running(tui_jobs(view->tui));
 	int h = area.h - 2;
 
-	if (job)
-		h--;
+	h -= 2;
 	list->h = h;
 	scroll_fit(&list->scroll, cnt, h);
 	draw_head(screen, area, &at);
@@ -166,16 +197,12 @@ static void draw(struct view *view, struct screen *screen, struct rect area)
 		if (*tui_pattern(view->tui))
 			mark_matches(screen, row.x, row.y, row.w, tui_pattern(view->tui));
 	}
-	if (job) {
-		struct pen pen = pen_at(screen, area.x + 1, area.y + area.h - 1, area.w - 2);
-		char number[NUMBER_TEXT];
-
-		pen_text(&pen, UI_NOTICE, job->what);
-		pen_printf(&pen, UI_DIM, "  %s %s  ",
-			   number_text(number, atomic_load(&job->progress)), job->unit);
-		pen_text(&pen, UI_KEY, "Esc");
-		pen_text(&pen, UI_DIM, " stops it");
-	}
+	screen_hline(screen, area.x, area.y + area.h - 2, area.w, UI_FRAME);
+	if (job)
+		draw_job(job, screen, (struct rect){ area.x, area.y + area.h - 1, area.w, 1 });
+	else
+		draw_selected(tui_subject(view->tui, (uint32_t)list->scroll.cursor), screen,
+			      (struct rect){ area.x, area.y + area.h - 1, area.w, 1 });
 }
 
 static bool request(struct view *view, enum request request)

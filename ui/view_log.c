@@ -282,8 +282,7 @@ static bool ends(const char *text, const char *with)
 
 static enum ui_role role_of(const struct subject *subject, const char *text)
 {
-	if (*subject->error && subject->result.verdict == LOUPE_REJECTED &&
-	    strcmp(text, subject->error) == 0)
+	if (*text && subject->result.verdict == LOUPE_REJECTED && strstr(subject->error, text))
 		return UI_ERROR;
 	if (*text == ';')
 		return UI_COMMENT;

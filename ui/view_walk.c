@@ -436,6 +436,7 @@ static void draw(struct view *view, struct screen *screen, struct rect area)
 		return;
 	}
 	inner[WALK_STATE] = indent(inner[WALK_STATE]);
+	inner[WALK_PATH] = indent(inner[WALK_PATH]);
 	inner[WALK_POINTS] = indent(inner[WALK_POINTS]);
 	walk_draw_state(walk, screen, inner[WALK_STATE]);
 	walk_draw_path(walk, screen, inner[WALK_PATH]);
@@ -525,6 +526,12 @@ static int export(struct view *view, FILE *out)
 	return 0;
 }
 
+static bool offers(const struct view *view, enum request request)
+{
+	return request != REQ_ERROR ||
+	       loupe_trace_error_step(view->subject->trace) != LOUPE_NO_STEP;
+}
+
 static const struct view_hint hints[] = {
 	{ REQ_STEP, REQ_STEP_BACK, "step" },	   { REQ_VISIT_PREV, REQ_VISIT_NEXT, "visit" },
 	{ REQ_HIT_NEXT, REQ_HIT_PREV, "hit" },	   { REQ_EVICT_NEXT, REQ_EVICT_PREV, "eviction" },
@@ -563,5 +570,6 @@ const struct view_ops view_walk = {
 	.select = select_place,
 	.legend = legend,
 	.export = export,
+	.offers = offers,
 	.terms = terms,
 };

@@ -107,11 +107,28 @@ static void add_walks(struct walk_view *walk)
 
 		loupe_reg_mask_print(regs, sizeof(regs), info.want.regs);
 		loupe_slot_mask_print(slots, sizeof(slots), info.want.stack);
-		add_news(walk, UI_PRECISE, LOUPE_NO_STEP, "%s %s%s%s: exact value matters, %u insns back%s",
+		add_news(walk, UI_PRECISE, LOUPE_NO_STEP, "%s %s%s%s: exact value matters, %u insn%s back%s",
 			 info.propagated ? "carries over" : "needs", regs,
-			 *regs && *slots ? " " : "", slots, info.hops,
+			 *regs && *slots ? " " : "", slots, info.hops, info.hops == 1 ? "" : "s",
 			 info.mark_cnt ? "" : ", nothing to mark");
 	}
+}
+
+/* The checkpoint that pruned the path here, 0 if none did. */
+static uint32_t pruned_by(const struct walk_view *walk)
+{
+	uint64_t row = loupe_trace_first_row(walk->trace, LOUPE_TABLE_COMPARE, walk->info.step);
+	struct loupe_compare_info compare;
+	bool hit;
+
+	for (; loupe_trace_compare(walk->trace, row, &compare) == 0 &&
+	       compare.step == walk->info.step;
+	     row++) {
+		words_outcome(compare.outcome, &hit);
+		if (hit)
+			return compare.serial;
+	}
+	return 0;
 }
 
 /* The checkpoint that this step's state became. */
@@ -140,8 +157,8 @@ static void add_events(struct walk_view *walk)
 			 *walk->view.subject->error ? walk->view.subject->error : "rejected here");
 	if (flags & LOUPE_STEP_PRUNED)
 		add_news(walk, UI_HIT, LOUPE_NO_STEP,
-			 "✓ pruned: a checkpoint covers this state, insn %d is not simulated again",
-			 walk->info.insn_idx);
+			 "✓ pruned: checkpoint #%u covers this state, the path ends here",
+			 pruned_by(walk));
 	if (flags & LOUPE_STEP_CHECKPOINT)
 		add_news(walk, UI_CHECKPOINT, LOUPE_NO_STEP, "● stored as checkpoint #%u",
 			 born_here(walk));
@@ -174,8 +191,17 @@ static int32_t change_of(const struct walk_view *walk, struct loupe_loc loc)
 static void add_loc(struct walk_view *walk, struct loupe_loc loc, const char *text)
 {
 	int32_t change = change_of(walk, loc);
+	const char *now = *text ? text : "not written";
 	struct walk_row *row;
+	char old[256];
 
+	/* a change that the notation does not show is none for a reader */
+	if (change >= 0 && walk->changes[change].has_old) {
+		words_value(&walk->changes[change].old_value, loc, walk->view.subject->names, old,
+			    sizeof(old));
+		if (strcmp(old, now) == 0)
+			change = -1;
+	}
 	/* what holds nothing is only news when it held something before */
 	if (!*text && (change < 0 || !walk->changes[change].has_old))
 		return;
@@ -184,7 +210,7 @@ static void add_loc(struct walk_view *walk, struct loupe_loc loc, const char *te
 		return;
 	row->loc = loc;
 	row->change = change;
-	snprintf(row->text, sizeof(row->text), "%s", *text ? text : "not written");
+	snprintf(row->text, sizeof(row->text), "%s", now);
 }
 
 static void add_frame(struct walk_view *walk, uint32_t frameno)
@@ -324,20 +350,34 @@ static void old_text(const struct walk_view *walk, const struct walk_row *row, c
 		words_value(&change->old_value, row->loc, walk->view.subject->names, buf, size);
 }
 
-/* Rows that a row takes when there is room to show everything. */
-static int full_height(const struct walk_view *walk, const struct walk_row *row, int w)
+/* Columns of text that go on a row of w: all, or up to the last comma or blank that fits. */
+static int columns_of_row(const char *text, int w)
 {
-	int room = row->kind == WALK_ROW_LOC ? w - NAME_W - WRITER_W : w;
-	int columns = screen_columns(row->text), rows;
-	char old[256];
+	int at = 0, good = 0;
+	uint32_t c;
 
-	if (row->kind == WALK_ROW_FRAME || room < 16)
-		return 1;
-	rows = (columns + room - 1) / room;
-	old_text(walk, row, old, sizeof(old));
-	if (*old && columns + screen_columns(old) + 6 > room)
+	while ((c = screen_next_glyph(&text)) != 0) {
+		if (++at > w)
+			return good > w / 2 ? good : w;
+		if (c == ',' || c == ' ')
+			good = at;
+	}
+	return at;
+}
+
+/* Rows that text takes, w columns each. */
+static int rows_of_text(const char *text, int w)
+{
+	int rows = 0;
+
+	do {
+		int columns = columns_of_row(text, w);
+
+		while (columns--)
+			screen_next_glyph(&text);
 		rows++;
-	return rows ? rows : 1;
+	} while (*text);
+	return rows;
 }
 
 /* Draws text over the rows of at, whose width is the same on each. @return rows used */
@@ -345,17 +385,39 @@ static int draw_folded(struct screen *screen, struct rect at, enum ui_role role,
 {
 	int used = 0;
 
-	for (; *text && used < at.h; used++) {
-		bool last = used + 1 == at.h;
+	while (*text && used < at.h) {
+		int columns = used + 1 == at.h ? at.w : columns_of_row(text, at.w);
 
-		if (last || screen_columns(text) <= at.w) {
+		if (used + 1 == at.h) {
 			screen_text(screen, at.x, at.y + used, at.w, role, text);
-			return used + 1;
+			return at.h;
 		}
-		for (int x = 0; x < at.w && *text; x++)
+		for (int x = 0; x < columns; x++)
 			screen_put(screen, at.x + x, at.y + used, role, screen_next_glyph(&text));
+		used++;
 	}
 	return used;
+}
+
+/* True if what a value was before has a place behind it on one row. */
+static bool old_fits(const char *text, const char *old, int w)
+{
+	return screen_columns(text) + screen_columns(old) + 6 <= w;
+}
+
+/* Rows that a row takes when there is room to show everything. */
+static int full_height(const struct walk_view *walk, const struct walk_row *row, int w)
+{
+	int room = row->kind == WALK_ROW_LOC ? w - NAME_W - WRITER_W : w, rows;
+	char old[256];
+
+	if (row->kind == WALK_ROW_FRAME || room < 16)
+		return 1;
+	rows = rows_of_text(row->text, room);
+	old_text(walk, row, old, sizeof(old));
+	if (*old && !old_fits(row->text, old, room))
+		rows++;
+	return rows;
 }
 
 static void draw_writer(struct walk_view *walk, const struct walk_row *row, bool changed,
@@ -390,7 +452,7 @@ static void draw_loc_row(struct walk_view *walk, const struct walk_row *row, str
 	pen_text(&pen, dead ? UI_DEAD : UI_REG, name);
 	draw_writer(walk, row, changed, screen, at);
 	columns = screen_columns(row->text);
-	if (changed && at.h > 1 && columns + screen_columns(old) + 6 > value.w)
+	if (changed && at.h > 1 && !old_fits(row->text, old, value.w))
 		value.h--;
 	used = draw_folded(screen, value, changed ? UI_CHANGED : dead ? UI_DEAD : UI_VALUE,
 			   row->text);
