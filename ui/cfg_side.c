@@ -189,6 +189,7 @@ int cfg_side_init(struct cfg_side *side, struct loupe_error *err)
 	for (uint32_t i = 0; i < side->cnt; i++)
 		side->other[i] = LOUPE_CFG_NONE;
 	side->cursor = LOUPE_CFG_NONE;
+	side->look = LOUPE_CFG_NONE;
 	side->digits = snprintf(NULL, 0, "%u", side->cnt - 1);
 	side->content = (struct loupe_block_content){
 		.data = side,
@@ -210,7 +211,7 @@ void cfg_side_finish(struct cfg_side *side)
 	free(side->fate);
 	free(side->heat);
 	free(side->folded);
-	*side = (struct cfg_side){ .cursor = LOUPE_CFG_NONE };
+	*side = (struct cfg_side){ .cursor = LOUPE_CFG_NONE, .look = LOUPE_CFG_NONE };
 }
 
 int cfg_side_layout(struct cfg_side *side, const struct cfg_side *like, const volatile int *cancel,
@@ -231,20 +232,20 @@ int cfg_side_layout(struct cfg_side *side, const struct cfg_side *like, const vo
 
 /* ---- drawing ------------------------------------------------------------------------------ */
 
-/* Cell of the cursor's line in the picture; false if it is not drawn. */
-static bool cursor_cell(const struct cfg_side *side, struct rect *line)
+/* Cells of an instruction's line in the picture; false if it is not drawn. */
+static bool line_cells(const struct cfg_side *side, uint32_t insn, struct rect *line)
 {
 	uint32_t block, node, row = 0;
 	const struct loupe_node *n;
 
-	if (side->cursor == LOUPE_CFG_NONE)
+	if (insn >= side->cnt)
 		return false;
-	block = side->cfg->insn_block[side->cursor];
+	block = side->cfg->insn_block[insn];
 	node = side->layout->block_node[block];
 	if (node == LOUPE_CFG_NONE)
 		return false;
 	n = &side->layout->nodes[node];
-	for (uint32_t i = side->cfg->blocks[block].first; !side->folded[block] && i < side->cursor; i++)
+	for (uint32_t i = side->cfg->blocks[block].first; !side->folded[block] && i < insn; i++)
 		row += !is_rest(side, i);
 	*line = (struct rect){ n->x, n->y + 1 + (int)row, n->w, 1 };
 	return true;
@@ -255,7 +256,8 @@ static void keep_in_sight(struct cfg_side *side, struct rect area)
 	struct rect line;
 	int margin = area.h > 10 ? 3 : 1;
 
-	if (!side->follow || !cursor_cell(side, &line))
+	if (!side->follow ||
+	    !line_cells(side, side->cursor == LOUPE_CFG_NONE ? side->look : side->cursor, &line))
 		return;
 	side->follow = false;
 	if (side->centre || line.y < side->y + margin || line.y >= side->y + area.h - margin)
@@ -323,7 +325,7 @@ void cfg_side_draw(struct cfg_side *side, struct screen *screen, struct rect are
 	loupe_canvas_destroy(canvas);
 	for (int y = 0; *pattern && y < area.h; y++)
 		mark_matches(screen, area.x, area.y + y, area.w, pattern);
-	if (!cursor_cell(side, &line))
+	if (!line_cells(side, side->cursor, &line))
 		return;
 	line.x += area.x - side->x + 1;
 	line.y += area.y - side->y;

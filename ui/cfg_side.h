@@ -42,6 +42,7 @@ struct cfg_side {
 	int digits;
 
 	uint32_t cursor; /* slot, LOUPE_CFG_NONE: nothing is selected here */
+	uint32_t look;	 /* without a cursor: slot to keep in sight, LOUPE_CFG_NONE: none */
 	bool active;	 /* has the focus */
 	int32_t x, y;	 /* of the picture's cell at the top left */
 	bool follow;	 /* the cursor must be in sight when it is drawn next */

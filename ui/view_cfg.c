@@ -290,6 +290,15 @@ static int open_filter(struct cfg_view *cfg, struct loupe_error *err)
 
 /* ---- selecting ---------------------------------------------------------------------------- */
 
+/* Where on the other side to look for an instruction that is only on this one: at the nearest before it
+ * that both have. */
+static uint32_t neighbour(const struct cfg_side *side, uint32_t insn)
+{
+	while (insn && side->other[insn] == LOUPE_CFG_NONE)
+		insn--;
+	return side->other[insn];
+}
+
 /* Puts the active side's cursor on insn, and the other's on its partner. */
 static void put_cursor(struct cfg_view *cfg, uint32_t insn)
 {
@@ -304,6 +313,7 @@ static void put_cursor(struct cfg_view *cfg, uint32_t insn)
 	side->way_in = 0;
 	if (other->cnt) {
 		other->cursor = side->other[insn];
+		other->look = neighbour(side, insn);
 		other->follow = true;
 	}
 	orig = cfg->active == BEFORE ? insn : side->other[insn];
@@ -847,6 +857,7 @@ static const char *const terms[] = {
 	"◀: what the present edit is about",
 	"t, f: sides of a condition, true and false",
 	"→57: an edge that is cut; it goes to the block that begins with 57",
+	"12: +3: a folded block of 3 instructions",
 	"shade: the warmer a block, the more visits (logarithmic)",
 	NULL,
 };

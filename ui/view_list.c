@@ -16,6 +16,7 @@ struct list_view {
 /* Columns: where each begins follows from the widest entries. */
 struct columns {
 	int name, section, type, insns, verdict, counters;
+	bool wide; /* there is room for all of them */
 };
 
 static const char *section_of(const struct subject *subject)
@@ -41,9 +42,10 @@ static struct columns place_columns(struct tui *tui, int w)
 {
 	struct columns at;
 
+	at.wide = w >= 100;
 	at.name = 2;
 	at.section = at.name + widest(tui, subject_name, 7, w / 3) + 2;
-	at.type = at.section + widest(tui, section_of, 7, w / 4) + 2;
+	at.type = at.section + (at.wide ? widest(tui, section_of, 7, w / 4) + 2 : 0);
 	at.insns = at.type + widest(tui, subject_type, 4, 16) + 2;
 	at.verdict = at.insns + 8;
 	at.counters = at.verdict + 12;
@@ -56,8 +58,10 @@ static void draw_head(struct screen *screen, struct rect area, const struct colu
 
 	pen_to(&pen, area.x + at->name);
 	pen_text(&pen, UI_HEADING, "program");
-	pen_to(&pen, area.x + at->section);
-	pen_text(&pen, UI_HEADING, "section");
+	if (at->wide) {
+		pen_to(&pen, area.x + at->section);
+		pen_text(&pen, UI_HEADING, "section");
+	}
 	pen_to(&pen, area.x + at->type);
 	pen_text(&pen, UI_HEADING, "type");
 	pen_to(&pen, area.x + at->insns);
@@ -65,7 +69,7 @@ static void draw_head(struct screen *screen, struct rect area, const struct colu
 	pen_to(&pen, area.x + at->verdict);
 	pen_text(&pen, UI_HEADING, "verdict");
 	pen_to(&pen, area.x + at->counters);
-	pen_text(&pen, UI_HEADING, "    steps    states   peak");
+	pen_text(&pen, UI_HEADING, at->wide ? "    steps    states   peak" : "    steps  states");
 }
 
 static void draw_result(struct pen *pen, const struct subject *subject, const struct columns *at,
@@ -109,9 +113,13 @@ static void draw_result(struct pen *pen, const struct subject *subject, const st
 	}
 	pen_text(pen, verdicts[result->verdict].role, verdicts[result->verdict].word);
 	pen_to(pen, x + at->counters);
-	pen_printf(pen, UI_TEXT, "%9s %9s %6s",
-		   number_text(steps, result->counters.insn_processed),
-		   number_text(states, result->counters.total_states),
+	number_text(steps, result->counters.insn_processed);
+	number_text(states, result->counters.total_states);
+	if (!at->wide) {
+		pen_printf(pen, UI_TEXT, "%9s %7s", steps, states);
+		return;
+	}
+	pen_printf(pen, UI_TEXT, "%9s %9s %6s", steps, states,
 		   number_text(peak, result->counters.peak_states));
 	if (result->verdict != LOUPE_ACCEPTED)
 		pen_printf(pen, UI_DIM, "  %s", subject->error);
@@ -130,7 +138,8 @@ static void draw_row(struct view *view, uint32_t n, struct screen *screen, struc
 	pen_text(&pen, loaded ? UI_STRONG : UI_DIM, subject_name(subject));
 	pen.end = row.x + at->type - 1;
 	pen_to(&pen, row.x + at->section);
-	pen_text(&pen, UI_COMMENT, section_of(subject));
+	if (at->wide)
+		pen_text(&pen, UI_COMMENT, section_of(subject));
 	pen.end = row.x + row.w;
 	pen_to(&pen, row.x + at->type);
 	if (loaded) {

@@ -312,7 +312,7 @@ static void draw_insn_line(struct pen *pen, const char *text)
 		pen_text(pen, UI_TEXT, text);
 		return;
 	}
-	pen_printf(pen, UI_STRONG, "%.*s", (int)(state - text), text);
+	pen_printf(pen, UI_TEXT, "%.*s", (int)(state - text), text);
 	pen_text(pen, UI_REG, state);
 }
 
