@@ -9,6 +9,7 @@
 #include "bpfloupe/cfg_report.h"
 #include "bpfloupe/common.h"
 #include "bpfloupe/filter.h"
+#include "bpfloupe/generate.h"
 #include "bpfloupe/image.h"
 #include "bpfloupe/insn.h"
 #include "bpfloupe/kernel.h"

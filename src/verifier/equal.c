@@ -114,11 +114,13 @@ static enum loupe_diff_kind reg_safe(struct vf_env *env, const struct loupe_reg 
 
 	if (mode == LOUPE_CMP_EXACT)
 		return regs_exact(map, old, cur, LOUPE_DIFF_RANGE);
-	if (old->type == NOT_INIT)
+	if (old->type == NOT_INIT && mode == LOUPE_CMP_NOT_EXACT)
 		return LOUPE_DIFF_NONE;
 	CHECK(old->type == cur->type, LOUPE_DIFF_TYPE);
 
 	switch (loupe_base_type(old->type)) {
+	case NOT_INIT:
+		return LOUPE_DIFF_NONE;
 	case SCALAR_VALUE:
 		return scalar_safe(env, old, cur, mode);
 	case PTR_TO_MAP_KEY:
@@ -203,7 +205,7 @@ static enum loupe_diff_kind slot_safe(struct vf_env *env, const struct loupe_slo
 	bool compared_as_scalar = false;
 
 	for (uint32_t i = 0; i < LOUPE_REG_SIZE; i++) {
-		CHECK(mode != LOUPE_CMP_EXACT || (cur && old->type[i] == cur->type[i]),
+		CHECK(mode == LOUPE_CMP_NOT_EXACT || (cur && old->type[i] == cur->type[i]),
 		      LOUPE_DIFF_STACK_TYPE);
 		if (old->type[i] == STACK_INVALID)
 			continue;
@@ -245,7 +247,7 @@ static enum loupe_diff_kind stack_safe(struct vf_env *env, const struct loupe_fr
 		const struct loupe_slot *cur_slot = i < cur->slot_cnt ? &cur->stack->slot[i] : NULL;
 		enum loupe_diff_kind kind;
 
-		if (mode != LOUPE_CMP_EXACT && slot_unused(old_slot))
+		if (mode == LOUPE_CMP_NOT_EXACT && slot_unused(old_slot))
 			continue;
 		kind = slot_safe(env, old_slot, cur_slot, mode);
 		if (kind) {
