@@ -6,7 +6,6 @@ set -eu
 meson=$1 build=$2 prefix=$3
 shift 3
 cc=$*
-source=$(cd "$(dirname "$0")/.." && pwd)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
@@ -31,9 +30,9 @@ grep -q '  accepted' summary || fail "the installed program does not judge: $(ca
 # --help and the man page come from the same table: every option is in both.
 "$root/bin/bpfloupe" --help | sed -n 's/^  \(-[-a-z]*\) .*/\1/p' | sort -u >options
 [ "$(wc -l <options)" -gt 20 ] || fail "--help names $(wc -l <options) options"
-sed 's/\\-/-/g' "$root/share/man/man1/bpfloupe.1" >man
+sed 's/\\-/-/g' "$root/share/man/man1/bpfloupe.1" >page
 while read -r option; do
-	grep -q "^\.BI $option\(\\\\\|$\)" man || fail "the man page lacks $option"
+	grep -q "^\.BI $option\(\\\\\|$\)" page || fail "the man page lacks $option"
 done <options
 
 cat >outside.c <<'END'
