@@ -91,7 +91,7 @@ LOUPE_API const char *loupe_trace_error(const struct loupe_trace *trace);
 /** Of a rejected program: the step at which exploration failed; LOUPE_NO_STEP if not in exploration. */
 LOUPE_API uint32_t loupe_trace_error_step(const struct loupe_trace *trace);
 
-/** Bytes that the trace occupies. */
+/** Bytes that the trace occupies, without room for growth. */
 LOUPE_API size_t loupe_trace_bytes(const struct loupe_trace *trace);
 
 /* --- steps ---------------------------------------------------------------------------------- */
@@ -525,6 +525,16 @@ LOUPE_API uint64_t loupe_trace_checkpoint_compares(const struct loupe_trace *tra
  */
 LOUPE_API uint64_t loupe_trace_find_compare(const struct loupe_trace *trace, uint64_t from,
 					    bool forward, uint32_t outcomes);
+
+/**
+ * The two values that made a comparison miss: of the checkpoint's register or slot as it was then,
+ * and of the present one.
+ * @param cursor  is moved to the checkpoint
+ * @return 0; -ENOENT if the first difference is not about a register or slot; -EINVAL if row is out
+ *         of range; -ENOMEM
+ */
+LOUPE_API int loupe_cursor_compare_values(struct loupe_cursor *cursor, uint64_t row,
+					  struct loupe_value *old, struct loupe_value *cur);
 
 /**
  * What happened to a checkpoint, oldest first: marks and cleaning.

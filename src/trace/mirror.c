@@ -31,23 +31,47 @@ static inline void set_fresh(struct trace_mirror *m, uint32_t loc)
 void trace_mirror_undo(struct loupe_trace *t, struct trace_mirror *m, uint32_t from, uint32_t to)
 {
 	while (to-- > from) {
-		uint32_t loc = t->change_loc.at[to], prev = t->change_prev.at[to];
+		uint32_t loc = t->changes.at[to].loc, prev = t->changes.at[to].prev;
 
 		m->last[loc] = prev;
-		m->value[loc] = prev == TRACE_NONE ? 0 : t->change_value.at[prev];
+		m->value[loc] = prev == TRACE_NONE ? 0 : t->changes.at[prev].value;
 		set_stale(m, loc);
+	}
+}
+
+static inline uint64_t *stale_regs(struct trace_mirror *m, uint32_t frameno)
+{
+	return &m->stale[(frameno * LOC_STRIDE + LOC_REG) / 64];
+}
+
+void trace_mirror_get_regs(const struct trace_mirror *m, struct trace_regs *regs)
+{
+	regs->fresh = (uint32_t)~m->stale[(m->curframe * LOC_STRIDE + LOC_REG) / 64];
+	for (uint32_t r = 0; r < LOUPE_MAX_REG; r++)
+		trace_copy_reg(&regs->reg[r], &m->frame[m->curframe].regs[r]);
+}
+
+void trace_mirror_put_regs(struct trace_mirror *m, const struct trace_regs *regs)
+{
+	uint64_t *stale = stale_regs(m, m->curframe);
+	uint32_t put = (uint32_t)*stale & regs->fresh & ((1u << LOUPE_MAX_REG) - 1);
+
+	*stale &= ~(uint64_t)put;
+	for (; put; put &= put - 1) {
+		uint32_t r = (uint32_t)__builtin_ctz(put);
+
+		trace_copy_reg(&m->frame[m->curframe].regs[r], &regs->reg[r]);
 	}
 }
 
 /* Room was made by the caller. */
 static void record(struct loupe_trace *t, struct trace_mirror *m, uint32_t loc, uint32_t value)
 {
-	size_t n = t->change_loc.cnt;
+	size_t n = t->changes.cnt;
 
-	t->change_loc.at[n] = (uint16_t)loc;
-	t->change_value.at[n] = value;
-	t->change_prev.at[n] = m->last[loc];
-	t->change_loc.cnt = t->change_value.cnt = t->change_prev.cnt = n + 1;
+	t->changes.at[n] =
+		(struct trace_change){ .value = value, .prev = m->last[loc], .loc = (uint16_t)loc };
+	t->changes.cnt = n + 1;
 	m->last[loc] = (uint32_t)n;
 	m->value[loc] = value;
 }
@@ -117,7 +141,7 @@ static bool diff_regs(struct loupe_trace *t, struct trace_mirror *m, uint32_t fr
 		      const struct loupe_frame *frame, bool force)
 {
 	const struct loupe_reg *old = m->frame[frameno].regs;
-	uint64_t stale = m->stale[(frameno * LOC_STRIDE + LOC_REG) / 64];
+	uint64_t stale = *stale_regs(m, frameno);
 	uint32_t differ = (1u << LOUPE_MAX_REG) - 1;
 
 	stale &= (uint64_t)differ;

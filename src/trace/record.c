@@ -5,18 +5,20 @@
 #include "insn/opcodes.h"
 #include "trace/store.h"
 
-/* A branch that waits. */
+/* A branch that waits, and what the mirror held at the step that pushed it. */
 struct pending {
-	uint32_t push;			/* row */
-	uint32_t path;			/* that pushed it */
-	uint32_t gen[LOUPE_MAX_FRAMES]; /* of the stacks at the step that pushed it */
+	uint32_t push; /* row */
+	uint32_t path; /* that pushed it */
+	uint32_t gen[LOUPE_MAX_FRAMES];
+	struct trace_regs regs;
 };
 
 struct trace_recorder {
 	struct trace_mirror mirror;
 	TRACE_VEC(struct pending) pending; /* not popped yet, latest last */
 	bool path_due;			   /* the next arrival starts a path … */
-	struct pending popped; /* … of this push, TRACE_NONE: a function's exploration */
+	uint32_t popped; /* … of that entry of pending, just beyond its end; TRACE_NONE: a
+			    function's */
 	uint32_t subprogno;
 	uint32_t path;
 	uint32_t distance;	/* from the last keyframe on this path */
@@ -34,7 +36,7 @@ struct trace_recorder *trace_recorder_create(void)
 		return NULL;
 	trace_mirror_reset(&rec->mirror);
 	rec->path_due = true;
-	rec->popped.push = TRACE_NONE;
+	rec->popped = TRACE_NONE;
 	return rec;
 }
 
@@ -109,13 +111,15 @@ static bool begin_path(struct loupe_trace *t, int32_t prev_insn, bool *fresh)
 				     .fresh = true,
 				     .subprogno = (uint16_t)rec->subprogno };
 	rec->distance = 0;
-	if (rec->popped.push != TRACE_NONE && t->step_cnt) {
-		struct trace_push_rec *push = &t->pushes.at[rec->popped.push];
+	if (rec->popped != TRACE_NONE && t->step_cnt) {
+		const struct pending *popped = &rec->pending.at[rec->popped];
+		struct trace_push_rec *push = &t->pushes.at[popped->push];
 
 		if (rewind_to(t, push->step)) {
 			for (uint32_t f = 0; f <= rec->mirror.curframe; f++)
-				rec->mirror.frame[f].stack_gen = rec->popped.gen[f];
-			parent = rec->popped.path;
+				rec->mirror.frame[f].stack_gen = popped->gen[f];
+			trace_mirror_put_regs(&rec->mirror, &popped->regs);
+			parent = popped->path;
 			path->fresh = push->async;
 			path->parent = parent;
 			path->parent_step = push->step;
@@ -124,14 +128,14 @@ static bool begin_path(struct loupe_trace *t, int32_t prev_insn, bool *fresh)
 			path->speculative = push->speculative;
 			rec->distance = push->distance;
 		}
-		path->push = rec->popped.push;
+		path->push = popped->push;
 		push->path = (uint32_t)t->paths.cnt;
 	}
 	if (parent == TRACE_NONE)
 		trace_mirror_reset(&rec->mirror);
 	rec->path = (uint32_t)t->paths.cnt++;
 	rec->path_due = false;
-	rec->popped.push = TRACE_NONE;
+	rec->popped = TRACE_NONE;
 	*fresh = path->fresh;
 	return true;
 }
@@ -173,13 +177,13 @@ static void add_keyframe(struct loupe_trace *t)
 /* Looks for changes that the insn was not expected to make. */
 static bool check_diff(struct loupe_trace *t, const struct loupe_state *st)
 {
-	size_t before = t->change_loc.cnt;
+	size_t before = t->changes.cnt;
 
 	for (uint32_t f = 0; f < LOUPE_MAX_FRAMES; f++)
 		t->rec->mirror.frame[f].stack_gen = 0;
 	if (!trace_mirror_diff(t, &t->rec->mirror, st, TRACE_SCOPE_ALL, NULL))
 		return false;
-	t->rec->missed += t->change_loc.cnt - before;
+	t->rec->missed += t->changes.cnt - before;
 	return true;
 }
 
@@ -189,7 +193,7 @@ static void on_arrive(void *ctx, const struct loupe_step *s)
 	struct trace_recorder *rec = t->rec;
 	enum trace_scope scope = TRACE_SCOPE_ALL;
 	const struct loupe_insn *insn = NULL;
-	uint32_t n = t->step_cnt, flags = 0, start = (uint32_t)t->change_loc.cnt;
+	uint32_t n = t->step_cnt, flags = 0, start = (uint32_t)t->changes.cnt;
 	bool fresh = false;
 
 	if (t->failed)
@@ -198,10 +202,7 @@ static void on_arrive(void *ctx, const struct loupe_step *s)
 	if ((uint32_t)s->insn_idx >= t->insn_cnt || n >= LOUPE_NO_STEP - 1 ||
 	    start > UINT32_MAX - 2 * LOC_CNT)
 		return;
-	if (!TRACE_ROOM(&t->change_loc, 2 * LOC_CNT) ||
-	    !TRACE_ROOM(&t->change_value, 2 * LOC_CNT) ||
-	    !TRACE_ROOM(&t->change_prev, 2 * LOC_CNT) || !TRACE_ROOM(&t->steps, 2) ||
-	    !TRACE_ROOM(&t->scratched_regs, 1))
+	if (!TRACE_ROOM(&t->changes, 2 * LOC_CNT) || !TRACE_ROOM(&t->steps, 2))
 		return;
 	if (rec->path_due) {
 		if (!begin_path(t, s->prev_insn_idx, &fresh))
@@ -215,7 +216,7 @@ static void on_arrive(void *ctx, const struct loupe_step *s)
 	}
 	if (!trace_mirror_diff(t, &rec->mirror, s->state, scope, insn) ||
 	    (rec->check && !check_diff(t, s->state))) {
-		t->change_loc.cnt = t->change_value.cnt = t->change_prev.cnt = start;
+		t->changes.cnt = start;
 		if (flags)
 			t->paths.cnt--;
 		return;
@@ -223,13 +224,13 @@ static void on_arrive(void *ctx, const struct loupe_step *s)
 	t->steps.at[n].word = (uint32_t)s->insn_idx | s->state->curframe << STEP_FRAME_SHIFT |
 			      flags << STEP_FLAGS_SHIFT;
 	t->steps.at[n].change = start;
-	t->steps.at[n + 1].change = (uint32_t)t->change_loc.cnt;
-	t->scratched_regs.at[t->scratched_regs.cnt++] = 0;
+	t->steps.at[n + 1].change = (uint32_t)t->changes.cnt;
+	t->steps.at[n].scratched = 0;
 	t->step_cnt = n + 1;
 	t->steps.cnt = n + 1;
 	t->failed = false;
 	rec->error_from = t->messages.cnt;
-	rec->distance += 1 + (uint32_t)t->change_loc.cnt - start;
+	rec->distance += 1 + (uint32_t)t->changes.cnt - start;
 	if (rec->distance >= KEYFRAME_DISTANCE && n - rec->keyframe_step >= KEYFRAME_SPACING)
 		add_keyframe(t);
 }
@@ -242,7 +243,7 @@ static void on_insn_state(void *ctx, const struct loupe_step *s, uint32_t regs, 
 	(void)s;
 	if (t->failed || !t->step_cnt)
 		return;
-	t->scratched_regs.at[t->step_cnt - 1] |= (uint16_t)regs;
+	t->steps.at[t->step_cnt - 1].scratched |= (uint16_t)regs;
 	if (!slots)
 		return;
 	out = t->scratched_slots.cnt ? &t->scratched_slots.at[t->scratched_slots.cnt - 1] : NULL;
@@ -276,7 +277,7 @@ static void on_func_begin(void *ctx, uint32_t subprogno)
 	if (t->failed)
 		return;
 	t->rec->path_due = true;
-	t->rec->popped.push = TRACE_NONE;
+	t->rec->popped = TRACE_NONE;
 	t->rec->subprogno = subprogno;
 	t->rec->pending.cnt = 0;
 }
@@ -307,6 +308,7 @@ static void on_branch_push(void *ctx, int32_t insn_idx, int32_t prev_insn_idx,
 	pending->path = t->rec->path;
 	for (uint32_t f = 0; f <= t->rec->mirror.curframe; f++)
 		pending->gen[f] = t->rec->mirror.frame[f].stack_gen;
+	trace_mirror_get_regs(&t->rec->mirror, &pending->regs);
 	trace_flag(t, LOUPE_STEP_PUSH);
 }
 
@@ -320,13 +322,13 @@ static void on_branch_pop(void *ctx, int32_t insn_idx, int32_t prev_insn_idx,
 	if (t->failed)
 		return;
 	rec->path_due = true;
-	rec->popped.push = TRACE_NONE;
+	rec->popped = TRACE_NONE;
 	while (rec->pending.cnt) {
-		struct pending pending = rec->pending.at[--rec->pending.cnt];
-		const struct trace_push_rec *push = &t->pushes.at[pending.push];
+		const struct pending *pending = &rec->pending.at[--rec->pending.cnt];
+		const struct trace_push_rec *push = &t->pushes.at[pending->push];
 
 		if (push->insn_idx == insn_idx && push->prev_insn_idx == prev_insn_idx) {
-			rec->popped = pending;
+			rec->popped = (uint32_t)rec->pending.cnt;
 			return;
 		}
 	}

@@ -46,7 +46,7 @@ static bool public_loc(uint32_t flat, struct loupe_loc *loc)
 static void value_of(const struct loupe_trace *t, uint32_t flat, uint32_t change,
 		     struct loupe_value *out)
 {
-	uint32_t value = change == TRACE_NONE ? 0 : t->change_value.at[change];
+	uint32_t value = change == TRACE_NONE ? 0 : t->changes.at[change].value;
 	struct loupe_slot slot;
 
 	memset(out, 0, sizeof(*out));
@@ -150,7 +150,7 @@ void trace_collect(const struct loupe_trace *t, uint32_t step, uint32_t *last)
 	back_open(&b, t, step);
 	while (back_next(&b)) {
 		for (uint32_t c = b.to; c-- > b.from;) {
-			uint32_t loc = t->change_loc.at[c];
+			uint32_t loc = t->changes.at[c].loc;
 
 			if (seen[loc])
 				continue;
@@ -171,7 +171,7 @@ uint32_t trace_find_change(const struct loupe_trace *t, uint32_t step, uint32_t 
 	back_open(&b, t, step);
 	while (back_next(&b)) {
 		for (uint32_t c = b.to; c-- > b.from;) {
-			if (t->change_loc.at[c] == loc)
+			if (t->changes.at[c].loc == loc)
 				return c;
 		}
 	}
@@ -210,19 +210,19 @@ uint32_t loupe_trace_changes(const struct loupe_trace *t, uint32_t step, struct 
 		pred = LOUPE_NO_STEP;
 	frames = pred == LOUPE_NO_STEP ? 0 : trace_frame_of(t, pred) + 1;
 	for (uint32_t c = t->steps.at[step].change; c < t->steps.at[step + 1].change; c++) {
-		uint32_t flat = t->change_loc.at[c];
+		uint32_t flat = t->changes.at[c].loc;
 		struct loupe_change change;
 
 		if (!public_loc(flat, &change.loc))
 			continue;
 		change.has_old = change.loc.frameno < frames;
 		/* An earlier frame's slot that the new one does not have is no change. */
-		if (!change.has_old && !t->change_value.at[c])
+		if (!change.has_old && !t->changes.at[c].value)
 			continue;
 		if (cnt++ >= cap)
 			continue;
 		value_of(t, flat, c, &change.new_value);
-		value_of(t, flat, change.has_old ? t->change_prev.at[c] : TRACE_NONE,
+		value_of(t, flat, change.has_old ? t->changes.at[c].prev : TRACE_NONE,
 			 &change.old_value);
 		out[cnt - 1] = change;
 	}
@@ -290,7 +290,7 @@ static bool make(struct loupe_cursor *c, uint32_t loc)
 {
 	const struct loupe_trace *t = c->t;
 	uint32_t change = c->last[loc], in = loc % LOC_STRIDE;
-	uint32_t value = change == TRACE_NONE ? 0 : t->change_value.at[change];
+	uint32_t value = change == TRACE_NONE ? 0 : t->changes.at[change].value;
 	struct loupe_frame *frame;
 
 	if (c->made[loc] == change)
@@ -333,11 +333,11 @@ static bool step_on(struct loupe_cursor *c, uint32_t step)
 	uint32_t from = t->steps.at[step].change, to = t->steps.at[step + 1].change;
 
 	for (uint32_t i = from; i < to; i++)
-		c->last[t->change_loc.at[i]] = i;
+		c->last[t->changes.at[i].loc] = i;
 	if (trace_frame_of(t, step) != c->st.curframe)
 		return make_all(c, trace_frame_of(t, step));
 	for (uint32_t i = from; i < to; i++) {
-		if (!make(c, t->change_loc.at[i]))
+		if (!make(c, t->changes.at[i].loc))
 			return false;
 	}
 	return true;
@@ -447,4 +447,43 @@ const struct loupe_state *loupe_cursor_seek_checkpoint(struct loupe_cursor *c, u
 	c->st.serial = serial;
 	c->st.insn_idx = ckpt->insn_idx;
 	return &c->st;
+}
+
+int loupe_cursor_compare_values(struct loupe_cursor *c, uint64_t row, struct loupe_value *old,
+				struct loupe_value *cur)
+{
+	struct loupe_compare_info info;
+	const struct loupe_frame *frame;
+	const struct loupe_state *st;
+	struct loupe_loc loc;
+	int err = loupe_trace_compare(c->t, row, &info);
+
+	memset(old, 0, sizeof(*old));
+	memset(cur, 0, sizeof(*cur));
+	if (err)
+		return err;
+	if (info.reg < 0 && info.spi < 0)
+		return -ENOENT;
+	loc.kind = info.reg >= 0 ? LOUPE_LOC_REG : LOUPE_LOC_SLOT;
+	loc.frameno = info.frameno;
+	loc.index = (uint8_t)(info.reg >= 0 ? info.reg : info.spi);
+	st = loupe_cursor_seek_checkpoint(c, info.serial, row);
+	if (!st)
+		return -ENOMEM;
+	if (trace_loc(loc) < 0 || loc.frameno > st->curframe)
+		return -ENOENT;
+	frame = st->frame[loc.frameno];
+	if (loc.kind == LOUPE_LOC_REG) {
+		old->present = true;
+		old->reg = frame->regs[loc.index];
+	} else if (loc.index < frame->slot_cnt) {
+		const struct loupe_slot *slot = &frame->stack->slot[loc.index];
+
+		memcpy(old->type, slot->type, sizeof(old->type));
+		for (uint32_t i = 0; i < LOUPE_REG_SIZE; i++)
+			old->present |= slot->type[i] != STACK_INVALID;
+		if (trace_slot_has_reg(slot))
+			old->reg = slot->spilled;
+	}
+	return loupe_trace_value(c->t, info.step, loc, cur);
 }

@@ -269,7 +269,7 @@ void loupe_trace_scratched(const struct loupe_trace *t, uint32_t step, uint32_t 
 {
 	size_t lo = 0, hi = t->scratched_slots.cnt;
 
-	*regs = step < t->step_cnt ? t->scratched_regs.at[step] : 0;
+	*regs = step < t->step_cnt ? t->steps.at[step].scratched : 0;
 	*slots = 0;
 	while (lo < hi) {
 		size_t mid = lo + (hi - lo) / 2;

@@ -63,7 +63,14 @@ void trace_vec_free(void *at, size_t cap, size_t elem);
 struct trace_step {
 	uint32_t word;	 /* insn, frame, flags: STEP_* */
 	uint32_t change; /* first change */
-};
+	uint16_t scratched;
+} __attribute__((packed, aligned(2)));
+
+struct trace_change {
+	uint32_t value; /* number of the value, 0 absent */
+	uint32_t prev;	/* change of the same location before it on the path, TRACE_NONE */
+	uint16_t loc;
+} __attribute__((packed, aligned(2)));
 
 struct trace_slots {
 	uint32_t step;
@@ -262,11 +269,8 @@ struct loupe_trace {
 
 	TRACE_VEC(struct trace_step) steps; /* one past the last holds the end of the changes */
 	uint32_t step_cnt;
-	TRACE_VEC(uint16_t) scratched_regs; /* per step */
 	TRACE_VEC(struct trace_slots) scratched_slots;
-	TRACE_VEC(uint16_t) change_loc;
-	TRACE_VEC(uint32_t) change_value;
-	TRACE_VEC(uint32_t) change_prev;
+	TRACE_VEC(struct trace_change) changes;
 	struct trace_pool pool;
 	TRACE_VEC(struct trace_path) paths;
 	TRACE_VEC(struct trace_push_rec) pushes;
@@ -377,6 +381,15 @@ struct trace_mirror {
 	TRACE_VEC(uint32_t) state_room; /* scratch */
 };
 
+/* The raw registers of the mirror's current frame that are not stale. */
+struct trace_regs {
+	uint32_t fresh; /* bit n: Rn */
+	struct loupe_reg reg[LOUPE_MAX_REG];
+};
+
+void trace_mirror_get_regs(const struct trace_mirror *m, struct trace_regs *regs);
+/* The mirror went back to where they were got. */
+void trace_mirror_put_regs(struct trace_mirror *m, const struct trace_regs *regs);
 /* Forgets everything. */
 void trace_mirror_reset(struct trace_mirror *m);
 /* Takes back the changes [from, to), latest first. */

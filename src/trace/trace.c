@@ -41,11 +41,8 @@ void loupe_trace_destroy(struct loupe_trace *t)
 	free(t->result.insn_seen);
 	free(t->result.branch_taken);
 	TRACE_FREE(&t->steps);
-	TRACE_FREE(&t->scratched_regs);
 	TRACE_FREE(&t->scratched_slots);
-	TRACE_FREE(&t->change_loc);
-	TRACE_FREE(&t->change_value);
-	TRACE_FREE(&t->change_prev);
+	TRACE_FREE(&t->changes);
 	TRACE_FREE(&t->paths);
 	TRACE_FREE(&t->pushes);
 	TRACE_FREE(&t->keyframes);
@@ -257,9 +254,8 @@ size_t loupe_trace_bytes(const struct loupe_trace *t)
 				 : 0;
 
 	return sizeof(*t) + index + t->insn_cnt * (sizeof(*t->insns) + sizeof(*t->insn)) +
-	       t->facts_cnt * sizeof(*t->facts) + BYTES(t->steps) + BYTES(t->scratched_regs) +
-	       BYTES(t->scratched_slots) + BYTES(t->change_loc) + BYTES(t->change_value) +
-	       BYTES(t->change_prev) + BYTES(t->pool.words) + BYTES(t->paths) + BYTES(t->pushes) +
+	       t->facts_cnt * sizeof(*t->facts) + BYTES(t->steps) + BYTES(t->scratched_slots) +
+	       BYTES(t->changes) + BYTES(t->pool.words) + BYTES(t->paths) + BYTES(t->pushes) +
 	       BYTES(t->keyframes) + BYTES(t->keyframe_data) + BYTES(t->checkpoints) +
 	       BYTES(t->runs) + BYTES(t->run_outcomes) + BYTES(t->compare_bytes) +
 	       BYTES(t->compare_codes) + BYTES(t->compare_stats) + BYTES(t->evicts) +

@@ -123,24 +123,31 @@ struct reader {
 	uint32_t header;
 };
 
+/* All ones if set. */
+static inline uint64_t ones(bool set)
+{
+	return -(uint64_t)set;
+}
+
 static inline uint64_t get_wide(struct reader *r, enum wide field, uint64_t usual, uint64_t other)
 {
 	uint32_t code = r->header >> (HDR_WIDE + 2 * field) & 3;
-	uint64_t v = r->at[0], high = r->at[1];
+	uint64_t v = r->at[0] & ones(code == CODE_WORD || code == CODE_TWO);
 
-	v |= code == CODE_TWO ? high << 32 : 0;
-	v = code == CODE_USUAL ? usual : v;
-	v = code == CODE_OTHER ? other : v;
-	r->at += code % CODE_OTHER; /* 0, 1, 2, 0 words */
+	v |= (uint64_t)r->at[1] << 32 & ones(code == CODE_TWO);
+	v |= usual & ones(code == CODE_USUAL);
+	v |= other & ones(code == CODE_OTHER);
+	r->at += code & (uint32_t)ones(code != CODE_OTHER); /* the code is the number of words */
 	return v;
 }
 
 static inline uint32_t get_narrow(struct reader *r, enum narrow field, uint32_t usual)
 {
-	uint32_t differs = r->header >> (HDR_NARROW + field) & 1, v = *r->at;
+	uint32_t differs = r->header >> (HDR_NARROW + field) & 1;
+	uint32_t v = (*r->at & -differs) | (usual & (differs - 1));
 
 	r->at += differs;
-	return differs ? v : usual;
+	return v;
 }
 
 void trace_reg_decode(const uint32_t *words, struct loupe_reg *reg)

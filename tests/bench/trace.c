@@ -141,11 +141,8 @@ static void print_bytes(const struct loupe_trace *t)
 	printf("bytes: %zu, %.1f a step\n", loupe_trace_bytes(t),
 	       (double)loupe_trace_bytes(t) / t->step_cnt);
 	BYTES("steps", t->steps);
-	BYTES("scratched regs", t->scratched_regs);
 	BYTES("scratched slots", t->scratched_slots);
-	BYTES("changes: loc", t->change_loc);
-	BYTES("changes: value", t->change_value);
-	BYTES("changes: prev", t->change_prev);
+	BYTES("changes", t->changes);
 	BYTES("values", t->pool.words);
 	BYTES("paths", t->paths);
 	BYTES("pushes", t->pushes);

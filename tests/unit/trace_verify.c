@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Traces of real verifications: every state is given back as the verifier showed it. */
+#include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -230,12 +231,48 @@ static void rejection_names_step_and_message(void **state)
 	loupe_trace_destroy(t);
 }
 
+/* Of every miss that is about a register or slot, the two values differ. */
+static void misses_have_two_values(void **state)
+{
+	struct loupe_verify_opts opts;
+	struct loupe_cursor *cursor;
+	struct loupe_trace *t;
+	uint32_t seen = 0;
+
+	(void)state;
+	loupe_verify_opts_init(&opts);
+	t = record(ALL(loop), false, &opts);
+	cursor = loupe_cursor_create(t);
+	for (uint64_t row = 0; row < loupe_trace_rows(t, LOUPE_TABLE_COMPARE); row++) {
+		struct loupe_compare_info info;
+		struct loupe_value old, cur;
+		int err = loupe_cursor_compare_values(cursor, row, &old, &cur);
+
+		assert_int_equal(loupe_trace_compare(t, row, &info), 0);
+		assert_int_equal(err, info.reg >= 0 || info.spi >= 0 ? 0 : -ENOENT);
+		if (err)
+			continue;
+		seen++;
+		assert_true(old.present);
+		assert_true(memcmp(&old.reg, &cur.reg, offsetof(struct loupe_reg, precise)) ||
+			    memcmp(old.type, cur.type, sizeof(old.type)));
+	}
+	assert_true(seen > 0);
+	assert_int_equal(loupe_cursor_compare_values(cursor, LOUPE_NO_ROW,
+						     &(struct loupe_value){ 0 },
+						     &(struct loupe_value){ 0 }),
+			 -EINVAL);
+	loupe_cursor_destroy(cursor);
+	loupe_trace_destroy(t);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(states_are_given_back),
 		cmocka_unit_test(blame_finds_where_values_come_from),
 		cmocka_unit_test(rejection_names_step_and_message),
+		cmocka_unit_test(misses_have_two_values),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
