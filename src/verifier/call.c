@@ -18,6 +18,10 @@ static int check_context(struct vf_env *env, const struct vf_proto *proto, int32
 		vf_msg(env, "cannot call GPL-restricted function from non-GPL compatible program\n");
 		return -EINVAL;
 	}
+	if (proto->flags & DENIED) {
+		vf_msg(env, "helper call is not allowed in probe\n");
+		return -EINVAL;
+	}
 	if (!(proto->flags & SLEEP))
 		return 0;
 	if (!st->in_sleepable)
@@ -310,6 +314,18 @@ static int refine_result(struct vf_env *env, const struct vf_proto *proto,
 	return vf_bounds_sanity(env, r0, "retval");
 }
 
+/* Only probes know where they are. */
+static int check_func_ip(struct vf_env *env)
+{
+	uint32_t type = env->image->prog_type;
+
+	if (type == BPF_PROG_TYPE_KPROBE)
+		return 0;
+	vf_msg(env, "func %s#%d not supported for program type %u\n", vf_func_name(BPF_FUNC_get_func_ip),
+	       BPF_FUNC_get_func_ip, type);
+	return -VF_ENOTSUPP;
+}
+
 /*
  * A tail call that succeeds returns to the caller of the function that holds it, with what the
  * other program leaves; that is the present path, and the failed tail call is left for later.
@@ -374,6 +390,8 @@ int vf_check_helper_call(struct vf_env *env, const struct loupe_insn *insn, int3
 		err = refine_result(env, proto, &meta);
 	if (!err)
 		err = vf_check_map_func(env, meta.map, meta.func_id);
+	if (!err && meta.func_id == BPF_FUNC_get_func_ip)
+		err = check_func_ip(env);
 	if (!err && meta.func_id == BPF_FUNC_tail_call)
 		return env->cur->curframe ? leave_by_tail_call(env) : 0;
 	if (!err && (proto->flags & CHANGES))

@@ -425,6 +425,17 @@ static int check_callees(struct grown *g)
 	return 0;
 }
 
+static int check_conversions(struct vf_env *env, const struct vf_program *prog)
+{
+	for (uint32_t i = 0; i < prog->cnt; i++) {
+		if (!env->aux[prog->orig[i]].unconvertible)
+			continue;
+		vf_msg(env, "verifier bug: error during ctx access conversion (0)\n");
+		return -EFAULT;
+	}
+	return 0;
+}
+
 int vf_check_expansion(struct vf_env *env, const struct vf_program *prog)
 {
 	struct grown g;
@@ -433,7 +444,9 @@ int vf_check_expansion(struct vf_env *env, const struct vf_program *prog)
 	if (err)
 		return err;
 	apply(&g, PASS_LOOP);
-	err = check_pokes(env, prog);
+	err = check_conversions(env, prog);
+	if (!err)
+		err = check_pokes(env, prog);
 	if (!err)
 		err = check_passes(&g, PASS_PROLOGUE, PASS_ZEXT);
 	if (!err)

@@ -1,9 +1,87 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* The tables of helpers, and what phases before exploration ask of them. */
+#include "verifier/attach.h"
 #include "verifier/helper.h"
 
-/* Program types whose helpers the table knows. */
-enum { SF = 1 << 0, CLS = 1 << 1, XDP = 1 << 2 };
+/* Kinds of programs, by the helpers that they have; a bit for each. */
+enum {
+	SF = 1 << 0, /* socket filter */
+	CLS = 1 << 1, /* tc classifier and action */
+	XDP = 1 << 2,
+	CG_SKB = 1 << 3,
+	CG_SOCK = 1 << 4,
+	CG_ADDR = 1 << 5,
+	CG_DEV = 1 << 6,
+	CG_SYSCTL = 1 << 7,
+	CG_SOCKOPT = 1 << 8,
+	SOCK_OPS = 1 << 9,
+	SK_SKB = 1 << 10,
+	SK_MSG = 1 << 11,
+	SK_LOOKUP = 1 << 12,
+	SK_REUSEPORT = 1 << 13,
+	FLOW = 1 << 14, /* flow dissector */
+	LWT_OUT = 1 << 15,
+	LWT_IN = 1 << 16,
+	LWT_XMIT = 1 << 17,
+	LWT_SEG6 = 1 << 18,
+	KPROBE = 1 << 19,
+	TP = 1 << 20,
+	RAW_TP = 1 << 21, /* raw tracepoints, writable or not */
+	PERF = 1 << 22,	  /* perf events */
+	SYSCALL = 1 << 23,
+	NETFILTER = 1 << 24,
+	ALL = (1 << 25) - 1,
+};
+
+/* Groups of them. */
+enum {
+	CGROUP = CG_SOCK | CG_ADDR | CG_DEV | CG_SYSCTL | CG_SOCKOPT,
+	LWT = LWT_OUT | LWT_IN | LWT_XMIT | LWT_SEG6,
+	TRACE = KPROBE | TP | RAW_TP | PERF | SYSCALL,
+	/* those that may turn a socket into one of its protocol */
+	SOCK_CASTS = SF | CLS | XDP | CG_SKB | CG_ADDR | SOCK_OPS | SK_SKB | SK_MSG | SK_LOOKUP |
+		     FLOW | LWT | SYSCALL,
+};
+
+#define NO_RETVAL                                                                                  \
+	(AT(CGROUP_INET_INGRESS) | AT(CGROUP_INET_EGRESS) | AT(CGROUP_SOCK_OPS) |                  \
+	 AT(CGROUP_UDP4_RECVMSG) | AT(CGROUP_UDP6_RECVMSG) | AT(CGROUP_UNIX_RECVMSG) |             \
+	 AT(CGROUP_INET4_GETPEERNAME) | AT(CGROUP_INET6_GETPEERNAME) |                             \
+	 AT(CGROUP_UNIX_GETPEERNAME) | AT(CGROUP_INET4_GETSOCKNAME) |                              \
+	 AT(CGROUP_INET6_GETSOCKNAME) | AT(CGROUP_UNIX_GETSOCKNAME))
+#define MULTI                                                                                      \
+	(AT(TRACE_KPROBE_MULTI) | AT(TRACE_KPROBE_SESSION) | AT(TRACE_UPROBE_MULTI) |              \
+	 AT(TRACE_UPROBE_SESSION))
+
+static const uint32_t kinds[LOUPE_PROG_TYPE_CNT] = {
+	[BPF_PROG_TYPE_SOCKET_FILTER] = SF,
+	[BPF_PROG_TYPE_SCHED_CLS] = CLS,
+	[BPF_PROG_TYPE_SCHED_ACT] = CLS,
+	[BPF_PROG_TYPE_XDP] = XDP,
+	[BPF_PROG_TYPE_CGROUP_SKB] = CG_SKB,
+	[BPF_PROG_TYPE_CGROUP_SOCK] = CG_SOCK,
+	[BPF_PROG_TYPE_CGROUP_SOCK_ADDR] = CG_ADDR,
+	[BPF_PROG_TYPE_CGROUP_DEVICE] = CG_DEV,
+	[BPF_PROG_TYPE_CGROUP_SYSCTL] = CG_SYSCTL,
+	[BPF_PROG_TYPE_CGROUP_SOCKOPT] = CG_SOCKOPT,
+	[BPF_PROG_TYPE_SOCK_OPS] = SOCK_OPS,
+	[BPF_PROG_TYPE_SK_SKB] = SK_SKB,
+	[BPF_PROG_TYPE_SK_MSG] = SK_MSG,
+	[BPF_PROG_TYPE_SK_LOOKUP] = SK_LOOKUP,
+	[BPF_PROG_TYPE_SK_REUSEPORT] = SK_REUSEPORT,
+	[BPF_PROG_TYPE_FLOW_DISSECTOR] = FLOW,
+	[BPF_PROG_TYPE_LWT_OUT] = LWT_OUT,
+	[BPF_PROG_TYPE_LWT_IN] = LWT_IN,
+	[BPF_PROG_TYPE_LWT_XMIT] = LWT_XMIT,
+	[BPF_PROG_TYPE_LWT_SEG6LOCAL] = LWT_SEG6,
+	[BPF_PROG_TYPE_KPROBE] = KPROBE,
+	[BPF_PROG_TYPE_TRACEPOINT] = TP,
+	[BPF_PROG_TYPE_RAW_TRACEPOINT] = RAW_TP,
+	[BPF_PROG_TYPE_RAW_TRACEPOINT_WRITABLE] = RAW_TP,
+	[BPF_PROG_TYPE_PERF_EVENT] = PERF,
+	[BPF_PROG_TYPE_SYSCALL] = SYSCALL,
+	[BPF_PROG_TYPE_NETFILTER] = NETFILTER,
+};
 
 static const struct vf_proto protos[] = {
 #define ARGS(...)  .arg = { __VA_ARGS__ }
@@ -28,44 +106,39 @@ static const struct {
 	int32_t func_id;
 	uint16_t proto;
 	uint8_t cap;
-	uint8_t types;
+	uint32_t kinds;
+	uint64_t attach; /* expected attach types */
 } rows[] = {
-#define HELPER(func, proto_, cap_, types_) { BPF_FUNC_##func, P_##proto_, cap_, types_ },
+#define HELPER(func, proto_, cap_, kinds_, attach_)                                                \
+	{ BPF_FUNC_##func, P_##proto_, cap_, kinds_, attach_ },
 #include "kernel/6.18/helpers.def"
 #undef HELPER
 };
 
-static uint32_t type_bit(uint32_t prog_type)
+static uint32_t kind_of(const struct vf_env *env)
 {
-	switch (prog_type) {
-	case BPF_PROG_TYPE_SOCKET_FILTER:
-		return SF;
-	case BPF_PROG_TYPE_SCHED_CLS:
-	case BPF_PROG_TYPE_SCHED_ACT:
-		return CLS;
-	case BPF_PROG_TYPE_XDP:
-		return XDP;
-	default:
-		return 0;
-	}
+	uint32_t type = env->image->prog_type;
+
+	return type < LOUPE_PROG_TYPE_CNT ? kinds[type] : 0;
 }
 
 int vf_check_modelled(struct vf_env *env)
 {
-	if (type_bit(env->image->prog_type))
+	if (kind_of(env))
 		return 0;
 	return vf_not_judged(env, "helpers of program type %u", env->image->prog_type);
 }
 
 int vf_helpers_init(struct vf_env *env)
 {
-	uint32_t type = type_bit(env->image->prog_type);
+	uint32_t kind = kind_of(env);
 
 	env->helpers = vf_zalloc(env->slabs, VF_HELPER_CNT * sizeof(env->helpers[0]));
 	if (!env->helpers)
 		return -ENOMEM;
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-		if (!(rows[i].types & type) || (rows[i].cap && !env->bpf_capable) ||
+		if (!(rows[i].kinds & kind) || !vf_attach_in(env, rows[i].attach) ||
+		    (rows[i].cap && !env->bpf_capable) ||
 		    (rows[i].cap == PERFMON && !env->allow_ptr_leaks))
 			continue;
 		env->helpers[rows[i].func_id] = &protos[rows[i].proto];

@@ -24,6 +24,7 @@ enum vf_proto_flag {
 	SLEEP = 1 << 2,	   /* may sleep */
 	FASTCALL = 1 << 3, /* keeps R1-R5 that it does not use, if the JIT inlines it */
 	CHANGES = 1 << 4,  /* moves the packet: pointers into it become useless */
+	DENIED = 1 << 5,   /* its own rule lets only other programs call it */
 };
 
 struct vf_proto {

@@ -445,6 +445,16 @@ static int access_ctx(struct vf_env *env, int32_t insn_idx, uint32_t regno, int 
 	return 0;
 }
 
+static int access_sock(struct vf_env *env, int32_t insn_idx, uint32_t regno, int off, int size,
+		       int value_regno)
+{
+	int err = vf_check_sock_access(env, insn_idx, regno, off, size);
+
+	if (!err && value_regno >= 0)
+		vf_mark_reg_unknown(env, (uint32_t)value_regno);
+	return err;
+}
+
 /* --- any access ------------------------------------------------------------------------------------------ */
 
 static int access_stack(struct vf_env *env, int32_t insn_idx, uint32_t regno, int off, int size,
@@ -522,7 +532,7 @@ static int access_by_type(struct vf_env *env, int32_t insn_idx, uint32_t regno, 
 	case PTR_TO_XDP_SOCK:
 		if (t == VF_WRITE)
 			return refuse_write(env, regno, type);
-		return vf_not_judged(env, "insn %d: access to fields of a socket", insn_idx);
+		return access_sock(env, insn_idx, regno, off, size, value_regno);
 	case CONST_PTR_TO_MAP:
 		return vf_not_judged(env, "insn %d: access to fields of struct bpf_map", insn_idx);
 	case PTR_TO_ARENA:

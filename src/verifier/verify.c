@@ -69,6 +69,7 @@ static const struct {
 	enum loupe_phase phase;
 	int (*run)(struct vf_env *env);
 } phases[] = {
+	{ LOUPE_PHASE_LOAD, vf_helpers_init },
 	{ LOUPE_PHASE_BTF, vf_check_btf_early },
 	{ LOUPE_PHASE_SUBPROGS, vf_add_subprogs },
 	{ LOUPE_PHASE_SUBPROGS, vf_check_subprogs },
@@ -140,7 +141,7 @@ static int setup(struct vf_env *env)
 	if (image->btf && btf_open(image->btf, image->btf_size, &env->program_btf, &err))
 		env->program_btf = NULL;
 	env->btf = env->program_btf;
-	return vf_helpers_init(env);
+	return 0;
 }
 
 static void finish(struct vf_env *env)

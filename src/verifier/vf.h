@@ -133,6 +133,7 @@ struct vf_aux {
 	bool arena;
 	bool loop_inline_known, loop_fit; /* bpf_loop: flags 0 and one callback always */
 	uint32_t loop_callback_subprog;
+	bool unconvertible; /* an access that cannot be rewritten */
 	bool branch_true, branch_false; /* conditional jumps: condition seen */
 	uint32_t obj_new_size;
 	uint32_t orig_idx; /* insn of the image; differs once dead code is removed */
@@ -483,6 +484,7 @@ struct vf_ctx_access {
 	uint32_t ctx_field_size;
 	bool is_ldsx;
 	bool is_retval;
+	bool unconvertible; /* the rewriting will fail at it */
 	uint32_t btf_id;
 	uint32_t ref_obj_id;
 };

@@ -1,0 +1,307 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * usage: types_kernel [PART…]
+ * What programs of each type may do, against the running kernel: which helpers they may call
+ * (helpers), what they may read and write of their context (ctx) and of sockets (sockets), and what
+ * they may return (returns).
+ */
+#include "rig.h"
+
+/* Program types and attach types that make a difference to any table. */
+static const struct subject {
+	uint32_t type, attach;
+	int size; /* of the context, bytes */
+} subjects[] = {
+	{ BPF_PROG_TYPE_SOCKET_FILTER, 0, 192 },
+	{ BPF_PROG_TYPE_SCHED_CLS, 0, 192 },
+	{ BPF_PROG_TYPE_SCHED_ACT, 0, 192 },
+	{ BPF_PROG_TYPE_XDP, 0, 24 },
+	{ BPF_PROG_TYPE_XDP, BPF_XDP_DEVMAP, 24 },
+	{ BPF_PROG_TYPE_XDP, BPF_XDP_CPUMAP, 24 },
+	{ BPF_PROG_TYPE_CGROUP_SKB, BPF_CGROUP_INET_INGRESS, 192 },
+	{ BPF_PROG_TYPE_CGROUP_SKB, BPF_CGROUP_INET_EGRESS, 192 },
+	{ BPF_PROG_TYPE_CGROUP_SOCK, 0, 80 },
+	{ BPF_PROG_TYPE_CGROUP_SOCK, BPF_CGROUP_INET_SOCK_CREATE, 80 },
+	{ BPF_PROG_TYPE_CGROUP_SOCK, BPF_CGROUP_INET_SOCK_RELEASE, 80 },
+	{ BPF_PROG_TYPE_CGROUP_SOCK, BPF_CGROUP_INET4_POST_BIND, 80 },
+	{ BPF_PROG_TYPE_CGROUP_SOCK, BPF_CGROUP_INET6_POST_BIND, 80 },
+	{ BPF_PROG_TYPE_CGROUP_SOCK_ADDR, BPF_CGROUP_INET4_BIND, 72 },
+	{ BPF_PROG_TYPE_CGROUP_SOCK_ADDR, BPF_CGROUP_INET6_BIND, 72 },
+	{ BPF_PROG_TYPE_CGROUP_SOCK_ADDR, BPF_CGROUP_INET4_CONNECT, 72 },
+	{ BPF_PROG_TYPE_CGROUP_SOCK_ADDR, BPF_CGROUP_INET6_CONNECT, 72 },
+	{ BPF_PROG_TYPE_CGROUP_SOCK_ADDR, BPF_CGROUP_UNIX_CONNECT, 72 },
+	{ BPF_PROG_TYPE_CGROUP_SOCK_ADDR, BPF_CGROUP_UDP4_SENDMSG, 72 },
+	{ BPF_PROG_TYPE_CGROUP_SOCK_ADDR, BPF_CGROUP_UDP6_SENDMSG, 72 },
+	{ BPF_PROG_TYPE_CGROUP_SOCK_ADDR, BPF_CGROUP_UNIX_SENDMSG, 72 },
+	{ BPF_PROG_TYPE_CGROUP_SOCK_ADDR, BPF_CGROUP_UDP4_RECVMSG, 72 },
+	{ BPF_PROG_TYPE_CGROUP_SOCK_ADDR, BPF_CGROUP_UDP6_RECVMSG, 72 },
+	{ BPF_PROG_TYPE_CGROUP_SOCK_ADDR, BPF_CGROUP_UNIX_RECVMSG, 72 },
+	{ BPF_PROG_TYPE_CGROUP_SOCK_ADDR, BPF_CGROUP_INET4_GETPEERNAME, 72 },
+	{ BPF_PROG_TYPE_CGROUP_SOCK_ADDR, BPF_CGROUP_INET6_GETPEERNAME, 72 },
+	{ BPF_PROG_TYPE_CGROUP_SOCK_ADDR, BPF_CGROUP_UNIX_GETPEERNAME, 72 },
+	{ BPF_PROG_TYPE_CGROUP_SOCK_ADDR, BPF_CGROUP_INET4_GETSOCKNAME, 72 },
+	{ BPF_PROG_TYPE_CGROUP_SOCK_ADDR, BPF_CGROUP_INET6_GETSOCKNAME, 72 },
+	{ BPF_PROG_TYPE_CGROUP_SOCK_ADDR, BPF_CGROUP_UNIX_GETSOCKNAME, 72 },
+	{ BPF_PROG_TYPE_CGROUP_DEVICE, 0, 12 },
+	{ BPF_PROG_TYPE_CGROUP_DEVICE, BPF_CGROUP_DEVICE, 12 },
+	{ BPF_PROG_TYPE_CGROUP_SYSCTL, 0, 8 },
+	{ BPF_PROG_TYPE_CGROUP_SYSCTL, BPF_CGROUP_SYSCTL, 8 },
+	{ BPF_PROG_TYPE_CGROUP_SOCKOPT, BPF_CGROUP_GETSOCKOPT, 40 },
+	{ BPF_PROG_TYPE_CGROUP_SOCKOPT, BPF_CGROUP_SETSOCKOPT, 40 },
+	{ BPF_PROG_TYPE_SOCK_OPS, 0, 224 },
+	{ BPF_PROG_TYPE_SOCK_OPS, BPF_CGROUP_SOCK_OPS, 224 },
+	{ BPF_PROG_TYPE_SOCK_OPS, BPF_CGROUP_DEVICE, 224 },
+	{ BPF_PROG_TYPE_SOCK_OPS, 200, 224 },
+	{ BPF_PROG_TYPE_SK_SKB, 0, 192 },
+	{ BPF_PROG_TYPE_SK_SKB, BPF_SK_SKB_STREAM_VERDICT, 192 },
+	{ BPF_PROG_TYPE_SK_MSG, 0, 80 },
+	{ BPF_PROG_TYPE_SK_LOOKUP, BPF_SK_LOOKUP, 72 },
+	{ BPF_PROG_TYPE_SK_REUSEPORT, 0, 56 },
+	{ BPF_PROG_TYPE_SK_REUSEPORT, BPF_SK_REUSEPORT_SELECT, 56 },
+	{ BPF_PROG_TYPE_SK_REUSEPORT, BPF_SK_REUSEPORT_SELECT_OR_MIGRATE, 56 },
+	{ BPF_PROG_TYPE_FLOW_DISSECTOR, 0, 192 },
+	{ BPF_PROG_TYPE_LWT_IN, 0, 192 },
+	{ BPF_PROG_TYPE_LWT_OUT, 0, 192 },
+	{ BPF_PROG_TYPE_LWT_XMIT, 0, 192 },
+	{ BPF_PROG_TYPE_LWT_SEG6LOCAL, 0, 192 },
+	{ BPF_PROG_TYPE_KPROBE, 0, 168 },
+	{ BPF_PROG_TYPE_KPROBE, BPF_TRACE_KPROBE_MULTI, 168 },
+	{ BPF_PROG_TYPE_KPROBE, BPF_TRACE_KPROBE_SESSION, 168 },
+	{ BPF_PROG_TYPE_KPROBE, BPF_TRACE_UPROBE_MULTI, 168 },
+	{ BPF_PROG_TYPE_KPROBE, BPF_TRACE_UPROBE_SESSION, 168 },
+	{ BPF_PROG_TYPE_TRACEPOINT, 0, 80 },
+	{ BPF_PROG_TYPE_RAW_TRACEPOINT, 0, 96 },
+	{ BPF_PROG_TYPE_RAW_TRACEPOINT_WRITABLE, 0, 96 },
+	{ BPF_PROG_TYPE_PERF_EVENT, 0, 184 },
+	{ BPF_PROG_TYPE_SYSCALL, 0, 80 },
+	{ BPF_PROG_TYPE_NETFILTER, BPF_NETFILTER, 16 },
+};
+
+enum { SUBJECTS = sizeof(subjects) / sizeof(subjects[0]) };
+
+static const int sizes[] = { BPF_B, BPF_H, BPF_W, BPF_DW };
+static const int bytes[] = { 1, 2, 4, 8 };
+
+static void try_helpers(struct rig *rig)
+{
+	for (int s = 0; s < SUBJECTS; s++) {
+		for (int license = 0; license < 2; license++) {
+			rig->image.license = (char *)(uintptr_t)(license ? "none" : "GPL");
+			for (int func = -1; func <= 213; func++) {
+				rig_start(rig, subjects[s].type, subjects[s].attach);
+				rig_add(rig, RIG_CALL(func));
+				rig_add(rig, RIG_MOV_IMM(0, 1));
+				rig_add(rig, RIG_EXIT);
+				rig_compare(rig, "call of helper %d, licence %s", func,
+					    rig->image.license);
+			}
+		}
+	}
+	rig->image.license = (char *)(uintptr_t)"GPL";
+}
+
+/* Ways of touching memory at R6 + off. */
+enum way { READ, READ_SX, WRITE, WRITE_IMM, ATOMIC, CMPXCHG, LOAD_ACQ, STORE_REL, READ_CHAIN, WAYS };
+
+static const char *const way_names[] = { "read", "sign-extending read", "write", "write of constant",
+					 "atomic add", "cmpxchg", "load_acq", "store_rel",
+					 "read, and reads through it" };
+
+/* @return false if there is no such insn */
+static bool add_access(struct rig *rig, enum way way, int size, int off)
+{
+	switch (way) {
+	case READ:
+		rig_add(rig, RIG_LOAD(size, 2, 6, off));
+		return true;
+	case READ_SX:
+		rig_add(rig, rig_insn(BPF_LDX | BPF_MEMSX | size, 2, 6, off, 0));
+		return size != BPF_DW;
+	case WRITE:
+		rig_add(rig, RIG_MOV_IMM(2, 0));
+		rig_add(rig, RIG_STORE(size, 6, 2, off));
+		return true;
+	case WRITE_IMM:
+		rig_add(rig, RIG_STORE_IMM(size, 6, off, 1));
+		return true;
+	case ATOMIC:
+	case CMPXCHG:
+		rig_add(rig, RIG_MOV_IMM(2, 0));
+		rig_add(rig, RIG_MOV_IMM(0, 0));
+		rig_add(rig, rig_insn(BPF_STX | BPF_ATOMIC | size, 6, 2, off,
+				      way == ATOMIC ? BPF_ADD : BPF_CMPXCHG));
+		return size == BPF_W || size == BPF_DW;
+	case LOAD_ACQ:
+		rig_add(rig, rig_insn(BPF_STX | BPF_ATOMIC | size, 2, 6, off, BPF_LOAD_ACQ));
+		return true;
+	case STORE_REL:
+		rig_add(rig, RIG_MOV_IMM(2, 0));
+		rig_add(rig, rig_insn(BPF_STX | BPF_ATOMIC | size, 6, 2, off, BPF_STORE_REL));
+		return true;
+	default:
+		rig_add(rig, RIG_LOAD(size, 2, 6, off));
+		rig_add(rig, RIG_LOAD(size, 3, 2, 0));
+		return true;
+	}
+}
+
+static void try_memory(struct rig *rig, const struct subject *subject, const char *what,
+		       const struct loupe_insn *before, uint32_t before_cnt, int from, int to)
+{
+	for (int way = 0; way < WAYS; way++) {
+		for (int i = 0; i < 4; i++) {
+			for (int off = from; off < to; off++) {
+				rig_start(rig, subject->type, subject->attach);
+				for (uint32_t k = 0; k < before_cnt; k++)
+					rig_add(rig, before[k]);
+				if (!add_access(rig, (enum way)way, sizes[i], off))
+					break;
+				rig_add(rig, RIG_MOV_IMM(0, 1));
+				rig_add(rig, RIG_EXIT);
+				rig_compare(rig, "%s: %s of %d bytes at %d", what, way_names[way],
+					    bytes[i], off);
+			}
+		}
+	}
+}
+
+static void try_ctx(struct rig *rig)
+{
+	const struct loupe_insn moved = RIG_MOV(6, 1);
+
+	for (int s = 0; s < SUBJECTS; s++)
+		try_memory(rig, &subjects[s], "context", &moved, 1, -8, subjects[s].size + 16);
+	for (int s = 0; s < SUBJECTS; s++) {
+		const int ends[] = { 88, 96, 160, 8176, 8184, 8190, 8192, 32767 };
+
+		for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++)
+			try_memory(rig, &subjects[s], "far context", &moved, 1, ends[i] - 1,
+				   ends[i] + 1);
+	}
+}
+
+/* --- sockets ------------------------------------------------------------------------------------- */
+
+/* Where programs get sockets from: a pointer in the context, then a helper that casts it. */
+static const struct source {
+	struct subject subject;
+	int off;
+	bool maybe_null;
+	int cast; /* helper, 0 none */
+} sources[] = {
+	{ { BPF_PROG_TYPE_SCHED_CLS, 0, 0 }, 168, true, 0 },
+	{ { BPF_PROG_TYPE_SCHED_CLS, 0, 0 }, 168, true, BPF_FUNC_sk_fullsock },
+	{ { BPF_PROG_TYPE_SCHED_CLS, 0, 0 }, 168, true, BPF_FUNC_tcp_sock },
+	{ { BPF_PROG_TYPE_CGROUP_SKB, 0, 0 }, 168, true, BPF_FUNC_get_listener_sock },
+	{ { BPF_PROG_TYPE_CGROUP_SOCK_ADDR, BPF_CGROUP_INET4_CONNECT, 0 }, 64, false, 0 },
+	{ { BPF_PROG_TYPE_SOCK_OPS, 0, 0 }, 184, true, 0 },
+	{ { BPF_PROG_TYPE_SOCK_OPS, 0, 0 }, 184, true, BPF_FUNC_tcp_sock },
+	{ { BPF_PROG_TYPE_SK_MSG, 0, 0 }, 72, false, 0 },
+	{ { BPF_PROG_TYPE_SK_LOOKUP, BPF_SK_LOOKUP, 0 }, 0, true, 0 },
+	{ { BPF_PROG_TYPE_SK_REUSEPORT, 0, 0 }, 40, false, 0 },
+	{ { BPF_PROG_TYPE_SK_REUSEPORT, 0, 0 }, 48, true, 0 },
+	{ { BPF_PROG_TYPE_CGROUP_SOCKOPT, BPF_CGROUP_SETSOCKOPT, 0 }, 0, false, BPF_FUNC_tcp_sock },
+	{ { BPF_PROG_TYPE_FLOW_DISSECTOR, 0, 0 }, 144, false, 0 }, /* the keys */
+	{ { BPF_PROG_TYPE_RAW_TRACEPOINT_WRITABLE, 0, 0 }, 0, false, 0 }, /* the buffer */
+};
+
+static uint32_t add_null_check(struct loupe_insn *insns, uint32_t cnt, int reg)
+{
+	insns[cnt++] = RIG_JMP_IMM(BPF_JNE, reg, 0, 2);
+	insns[cnt++] = RIG_MOV_IMM(0, 1);
+	insns[cnt++] = RIG_EXIT;
+	return cnt;
+}
+
+static void try_sockets(struct rig *rig)
+{
+	for (size_t i = 0; i < sizeof(sources) / sizeof(sources[0]); i++) {
+		const struct source *source = &sources[i];
+		struct loupe_insn insns[16];
+		uint32_t cnt = 0;
+
+		insns[cnt++] = RIG_LOAD(BPF_DW, 6, 1, source->off);
+		try_memory(rig, &source->subject, "unchecked socket", insns, cnt, 0, 1);
+		if (source->maybe_null)
+			cnt = add_null_check(insns, cnt, 6);
+		if (source->cast) {
+			insns[cnt++] = RIG_MOV(1, 6);
+			insns[cnt++] = RIG_CALL(source->cast);
+			insns[cnt++] = RIG_MOV(6, 0);
+			try_memory(rig, &source->subject, "unchecked cast", insns, cnt, 0, 1);
+			cnt = add_null_check(insns, cnt, 6);
+		}
+		try_memory(rig, &source->subject, "socket", insns, cnt, -8, 130);
+		insns[cnt++] = RIG_ADD_IMM(6, 4);
+		try_memory(rig, &source->subject, "moved socket", insns, cnt, -4, 1);
+	}
+}
+
+/* --- return values ------------------------------------------------------------------------------- */
+
+static void try_returns(struct rig *rig)
+{
+	for (int s = 0; s < SUBJECTS; s++) {
+		for (int value = -2; value < 6; value++) {
+			rig_start(rig, subjects[s].type, subjects[s].attach);
+			rig_add(rig, RIG_MOV_IMM(0, value));
+			rig_add(rig, RIG_EXIT);
+			rig_compare(rig, "return of %d", value);
+		}
+		rig_start(rig, subjects[s].type, subjects[s].attach);
+		rig_add(rig, RIG_CALL(BPF_FUNC_get_prandom_u32));
+		rig_add(rig, RIG_EXIT);
+		rig_compare(rig, "return of any number");
+		rig_start(rig, subjects[s].type, subjects[s].attach);
+		rig_add(rig, RIG_MOV(0, 1));
+		rig_add(rig, RIG_EXIT);
+		rig_compare(rig, "return of the context");
+		rig_start(rig, subjects[s].type, subjects[s].attach);
+		rig_add(rig, RIG_EXIT);
+		rig_compare(rig, "return of nothing");
+		rig_start(rig, subjects[s].type, subjects[s].attach);
+		rig_add(rig, RIG_MOV(6, 1));
+		rig_add(rig, rig_insn(BPF_LD | BPF_ABS | BPF_W, 0, 0, 0, 0));
+		rig_add(rig, RIG_MOV_IMM(0, 1));
+		rig_add(rig, RIG_EXIT);
+		rig_compare(rig, "load of the packet's first word");
+	}
+}
+
+static const struct {
+	const char *name;
+	void (*run)(struct rig *rig);
+} parts[] = {
+	{ "returns", try_returns },
+	{ "helpers", try_helpers },
+	{ "ctx", try_ctx },
+	{ "sockets", try_sockets },
+};
+
+int main(int argc, char **argv)
+{
+	static struct rig rig;
+	struct loupe_error err;
+	uint32_t differ = 0;
+
+	if (loupe_kernel_usable(&err) || !loupe_kernel_is_modelled()) {
+		printf("skipped: needs root and Linux 6.18\n");
+		return RIG_SKIPPED;
+	}
+	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
+		bool wanted = argc < 2;
+
+		for (int k = 1; k < argc; k++)
+			wanted = wanted || !strcmp(argv[k], parts[i].name);
+		if (!wanted)
+			continue;
+		if (rig_init(&rig, NULL, 0))
+			return 1;
+		parts[i].run(&rig);
+		printf("%s: %u same, %u different, %u not judged\n", parts[i].name, rig.same,
+		       rig.differ, rig.not_judged);
+		differ += rig.differ;
+		rig_finish(&rig);
+	}
+	return differ ? 1 : 0;
+}
