@@ -42,15 +42,20 @@ int vf_check_attach(struct vf_env *env)
 	}
 	switch (type) {
 	case BPF_PROG_TYPE_STRUCT_OPS:
+		if (!env->gpl_compatible) {
+			vf_msg(env, "struct ops programs must have a GPL compatible license\n");
+			return -EINVAL;
+		}
+		if (!env->image->attach_btf_id)
+			return -VF_ENOTSUPP;
 		return vf_not_judged(env, "struct_ops programs");
 	case BPF_PROG_TYPE_TRACING:
 	case BPF_PROG_TYPE_LSM:
+	case BPF_PROG_TYPE_EXT:
 		if (env->image->attach_btf_id)
 			return vf_not_judged(env, "attaching to a kernel function by its BTF type");
 		vf_msg(env, "Tracing programs must provide btf_id\n");
 		return -EINVAL;
-	case BPF_PROG_TYPE_EXT:
-		return vf_not_judged(env, "extensions of another program");
 	default:
 		return 0;
 	}
