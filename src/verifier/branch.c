@@ -219,7 +219,7 @@ static int check_may_goto(struct vf_env *env, const struct loupe_insn *insn, int
 	prev = vf_find_prev_entry(env, env->cur->parent, idx);
 	queued = vf_push_branch(env, idx + 1, idx, false, &err);
 	if (!queued)
-		return err;
+		return err == -EFAULT ? VF_KERNEL_ENOMEM : err;
 	queued->may_goto_depth++;
 	note_outcome(env, true, true);
 	*insn_idx += insn->off;

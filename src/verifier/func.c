@@ -192,7 +192,7 @@ int vf_push_callback(struct vf_env *env, const struct loupe_insn *insn, int32_t 
 
 	st = vf_push_branch(env, (int32_t)env->subprogs[subprogno].start, insn_idx, false, &err);
 	if (!st)
-		return err;
+		return err == -EFAULT ? VF_KERNEL_ENOMEM : err;
 	err = enter(env, st, subprogno, insn_idx, set_callee);
 	if (err)
 		return err;

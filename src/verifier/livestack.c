@@ -22,10 +22,9 @@ struct masks {
 };
 
 struct instance {
-	struct instance *outer;	   /* caller's, NULL in frame 0 */
-	struct instance *children; /* of functions called from here */
-	struct instance *next;	   /* sibling */
-	uint32_t callsite;	   /* in the caller */
+	struct instance *outer; /* caller's, NULL in frame 0 */
+	struct instance *next;	/* in the same bucket */
+	uint32_t callsite;	/* in the caller */
 	uint32_t subprogno;
 	uint32_t start, insn_cnt; /* of the function */
 	uint32_t frameno;
@@ -39,8 +38,10 @@ struct successors {
 	uint32_t cnt, to[2];
 };
 
+enum { INSTANCE_BUCKETS = 1024 };
+
 struct vf_liveness {
-	struct instance *roots;
+	struct instance *instances[INSTANCE_BUCKETS]; /* by caller and call site */
 	struct instance *cur;	 /* of the current state's innermost frame, NULL: look it up */
 	struct successors *succ; /* per insn */
 	uint64_t written[LOUPE_MAX_FRAMES]; /* by the insn being simulated */
@@ -70,12 +71,14 @@ int vf_livestack_init(struct vf_env *env)
 static struct instance *get_instance(struct vf_env *env, struct instance *outer, uint32_t callsite,
 				     uint32_t subprogno)
 {
-	struct instance **list = outer ? &outer->children : &env->liveness->roots;
+	uint64_t hash = ((uintptr_t)outer >> 4 ^ callsite * 0x9e3779b1u) * 0x9e3779b97f4a7c15u;
+	struct instance **list = &env->liveness->instances[hash >> 54];
 	const struct vf_subprog *sub = &env->subprogs[subprogno];
 	struct instance *inst;
 
 	for (inst = *list; inst; inst = inst->next)
-		if (inst->callsite == callsite && inst->subprogno == subprogno)
+		if (inst->outer == outer && inst->callsite == callsite &&
+		    inst->subprogno == subprogno)
 			return inst;
 	inst = vf_zalloc(env->slabs, sizeof(*inst));
 	if (!inst)

@@ -569,8 +569,10 @@ int vf_mark_chain_precision(struct vf_env *env, uint32_t regno)
 {
 	if (!env->bpf_capable)
 		return 0;
-	if (vf_cur_regs(env)[regno].type != SCALAR_VALUE)
-		return bug(env, "backtracking misuse", regno);
+	if (vf_cur_regs(env)[regno].type != SCALAR_VALUE) {
+		vf_msg(env, "verifier bug: backtracking misuse\n");
+		return -EFAULT;
+	}
 	env->bt.frame = env->cur->curframe;
 	want_reg(&env->bt, regno);
 	return vf_backtrack_run(env, env->cur, NULL);
