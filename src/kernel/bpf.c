@@ -2,11 +2,12 @@
 #include "kernel/bpf.h"
 
 #include <errno.h>
-#include <linux/bpf.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+
+#include "insn/opcodes.h"
 
 /* The attributes of BPF_MAP_CREATE up to the newest one that we set. */
 struct map_create {
@@ -115,6 +116,22 @@ int kernel_prog_load(struct kernel_prog_load *attr)
 	return ret;
 }
 
+/*
+ * Once functions are compiled, a call of one holds its number, and the distance to it in the
+ * field for offsets.
+ */
+static void restore_calls(struct loupe_insn *insns, uint32_t cnt)
+{
+	for (uint32_t i = 0; i < cnt; i++) {
+		if (insn_is_ldimm64(&insns[i])) {
+			i++;
+		} else if (insn_is_pseudo_call(&insns[i])) {
+			insns[i].imm = insns[i].off;
+			insns[i].off = 0;
+		}
+	}
+}
+
 int kernel_prog_xlated(int fd, struct loupe_insn **insns, uint32_t *cnt)
 {
 	struct bpf_prog_info info = { 0 };
@@ -142,5 +159,7 @@ int kernel_prog_xlated(int fd, struct loupe_insn **insns, uint32_t *cnt)
 		return err;
 	}
 	*cnt = len / (uint32_t)sizeof(**insns);
+	if (info.jited_prog_len)
+		restore_calls(*insns, *cnt);
 	return 0;
 }

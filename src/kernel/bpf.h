@@ -44,7 +44,8 @@ int kernel_map_update(int fd, const void *key, const void *value);
 int kernel_map_freeze(int fd);
 int kernel_btf_load(const void *data, uint32_t size);
 int kernel_prog_load(struct kernel_prog_load *attr);
-/* Translated instructions of a loaded program; *insns is to be freed. */
+/* Translated instructions of a loaded program, calls of functions as they were loaded; *insns is to
+ * be freed. */
 int kernel_prog_xlated(int fd, struct loupe_insn **insns, uint32_t *cnt);
 
 #endif

@@ -336,6 +336,24 @@ static void drop_program(struct loupe_program_list *list, uint32_t index)
 		(--list->cnt - index) * sizeof(*list->progs));
 }
 
+/* Possible CPUs of this machine, as its kernel numbers them; 0 if it does not say. */
+static uint32_t possible_cpus(void)
+{
+	FILE *f = fopen("/sys/devices/system/cpu/possible", "re");
+	char text[256] = "", *last;
+
+	if (!f)
+		return 0;
+	if (!fgets(text, sizeof(text), f))
+		text[0] = '\0';
+	fclose(f);
+	last = text + strcspn(text, "\n");
+	*last = '\0';
+	while (last > text && last[-1] >= '0' && last[-1] <= '9')
+		last--;
+	return *last ? (uint32_t)strtoul(last, NULL, 10) + 1 : 0;
+}
+
 static int load_assembler(struct job *job, struct loupe_program_list *out, struct loupe_error *err)
 {
 	const char *wanted = job->opts.prog_name;
@@ -345,6 +363,7 @@ static int load_assembler(struct job *job, struct loupe_program_list *out, struc
 	for (uint32_t i = out->cnt; !ret && i--;) {
 		struct loupe_program *prog = &out->progs[i];
 
+		prog->image->host.cpus = job->opts.cpus ? job->opts.cpus : possible_cpus();
 		if (wanted && strcmp(wanted, prog->name) != 0 &&
 		    !(prog->section && strcmp(wanted, prog->section) == 0)) {
 			drop_program(out, i);

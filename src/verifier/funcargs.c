@@ -330,7 +330,8 @@ static void set_arg(struct vf_env *env, const struct vf_arg *arg, uint32_t regno
 		vf_mark_reg_known_zero(env, regno);
 		reg->type = PTR_TO_MEM | (arg->type & PTR_MAYBE_NULL);
 		reg->mem.size = arg->mem_size;
-		reg->id = vf_new_id(env);
+		if (reg->type & PTR_MAYBE_NULL)
+			reg->id = vf_new_id(env);
 		break;
 	default: /* numbers and arena pointers */
 		vf_mark_reg_unknown(env, regno);

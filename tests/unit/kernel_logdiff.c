@@ -42,6 +42,9 @@ static void equal_logs(void **state)
 	assert_true(same("a\n\nb\n", "a\n\nb\n", &diff));
 	assert_int_equal(diff.line, 0);
 	assert_true(same("verification time 12 usec\nx\n", "verification time 7 usec\nx\n", &diff));
+	assert_true(same("no newlineverification time 12 usec\n",
+			 "no newlineverification time 7 usec\n", &diff));
+	assert_false(same("a verification time 12 usec\n", "b verification time 12 usec\n", &diff));
 	assert_true(same("0: (18) r1 = 0xffff888003f3a000   ; R1=map_ptr()\n",
 			 "0: (18) r1 = 0x0                  ; R1=map_ptr()\n", &diff) == false);
 	assert_true(same("0: (18) r1 = 0xffff888003f3a000\n", "0: (18) r1 = 0x0\n", &diff));
