@@ -247,6 +247,39 @@ static void dead_code(void **state)
 	}
 }
 
+/* r1 = 1; fp-8 = r1; call; r1 = fp-8; r0 = r1; exit */
+static void spill_around_call(uint32_t prog_type, struct loupe_verify_result *result)
+{
+	struct loupe_insn insns[] = {
+		INSN(0xb7, 1, 0, 0, 1),
+		INSN(0x7b, 10, 1, -8, 0),
+		INSN(0x85, 0, 0, 0, BPF_FUNC_get_smp_processor_id),
+		INSN(0x79, 1, 10, -8, 0),
+		INSN(0xb7, 0, 0, 0, 0),
+		INSN(0x95, 0, 0, 0, 0),
+	};
+	struct loupe_image image = { .prog_type = prog_type, .host = { .cpus = 2 } };
+
+	verify(&image, insns, 6, result);
+	assert_int_equal(result->verdict, LOUPE_ACCEPTED);
+}
+
+/* Socket filters have another helper of that number, which is called in earnest. */
+static void spills_around_inlined_calls_go(void **state)
+{
+	struct loupe_verify_result result;
+
+	(void)state;
+	spill_around_call(BPF_PROG_TYPE_XDP, &result);
+	assert_int_equal(result.final_cnt, 4);
+	assert_int_equal(result.stack_depth[0], 0);
+	loupe_verify_result_finish(&result);
+	spill_around_call(BPF_PROG_TYPE_SOCKET_FILTER, &result);
+	assert_int_equal(result.final_cnt, 6);
+	assert_int_equal(result.stack_depth[0], 8);
+	loupe_verify_result_finish(&result);
+}
+
 /* r6 = 3; r7 = 8; r0 = unknown; if r0 == 0 goto +n; n insns, that at 7 is guarded; exit */
 static void jump_over(int16_t n, struct loupe_insn guarded, struct loupe_verify_result *result)
 {
@@ -302,6 +335,7 @@ int main(void)
 		cmocka_unit_test(refusals),
 		cmocka_unit_test(load_checks),
 		cmocka_unit_test(dead_code),
+		cmocka_unit_test(spills_around_inlined_calls_go),
 		cmocka_unit_test(jumps_reach_after_rewriting),
 	};
 
