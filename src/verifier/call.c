@@ -69,7 +69,7 @@ static int record_map(struct vf_env *env, const struct vf_call_meta *meta, int32
 		return 0;
 	if (meta->map < 0)
 		return -EFAULT;
-	if ((env->maps[meta->map].def->map_flags & BPF_F_RDONLY_PROG) && changes) {
+	if ((env->maps[meta->map].flags & BPF_F_RDONLY_PROG) && changes) {
 		vf_msg(env, "write into map forbidden\n");
 		return -EACCES;
 	}
@@ -147,11 +147,10 @@ static int check_special(struct vf_env *env, const struct loupe_insn *insn, int3
 	case BPF_FUNC_tail_call:
 		return vf_check_resource_leak(env, false, true, "tail_call");
 	case BPF_FUNC_get_local_storage:
-		if (!vf_reg_is_null(&vf_cur_regs(env)[BPF_REG_2])) {
-			vf_msg(env, "get_local_storage() doesn't support non-zero flags\n");
-			return -EINVAL;
-		}
-		return vf_mark_chain_precision(env, BPF_REG_2);
+		if (vf_reg_is_null(&vf_cur_regs(env)[BPF_REG_2]))
+			return 0;
+		vf_msg(env, "get_local_storage() doesn't support non-zero flags\n");
+		return -EINVAL;
 	case BPF_FUNC_snprintf:
 		return vf_not_judged(env, "insn %d: format string of bpf_snprintf", insn_idx);
 	default:

@@ -317,6 +317,9 @@ static int note_reference(struct vf_env *env, uint32_t regno, uint32_t arg_type,
 	const struct loupe_reg *reg = &vf_cur_regs(env)[regno];
 
 	if (arg_type & OBJ_RELEASE) {
+		if (loupe_base_type(arg_type) == ARG_PTR_TO_DYNPTR)
+			return vf_not_judged(env, "insn %d: %s#%d releases a dynptr", env->insn_idx,
+					     vf_func_name(meta->func_id), meta->func_id);
 		if (!reg->ref_obj_id && !vf_reg_is_null(reg)) {
 			vf_msg(env, "R%u must be referenced when passed to release function\n", regno);
 			return -EINVAL;

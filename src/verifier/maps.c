@@ -150,8 +150,13 @@ static void init_map(const struct vf_env *env, struct vf_map *map, const struct 
 	map->res_spin_lock_off = -1;
 	map->timer_off = -1;
 	map->wq_off = -1;
-	if (def)
-		find_special_fields(env->btf, map);
+	if (!def)
+		return;
+	map->flags = def->map_flags;
+	/* a lookup gives the kernel's own record of the device */
+	if (def->type == BPF_MAP_TYPE_DEVMAP || def->type == BPF_MAP_TYPE_DEVMAP_HASH)
+		map->flags |= BPF_F_RDONLY_PROG;
+	find_special_fields(env->btf, map);
 }
 
 int vf_collect_maps(struct vf_env *env)

@@ -172,17 +172,17 @@ int vf_check_mem_region(struct vf_env *env, uint32_t regno, int off, int size, u
 int vf_check_map_access_type(struct vf_env *env, uint32_t regno, int off, int size,
 			     enum vf_access t)
 {
-	const struct loupe_map *map = env->maps[vf_cur_regs(env)[regno].map.idx].def;
+	const struct vf_map *map = &env->maps[vf_cur_regs(env)[regno].map.idx];
 
-	if (t == VF_WRITE && (map->map_flags & BPF_F_RDONLY_PROG)) {
+	if (t == VF_WRITE && (map->flags & BPF_F_RDONLY_PROG)) {
 		vf_msg(env, "write into map forbidden, value_size=%u off=%d size=%d\n",
-		       map->value_size, off, size);
+		       map->def->value_size, off, size);
 		return -EACCES;
 	}
-	if (t == VF_READ && (map->map_flags & BPF_F_WRONLY_PROG) &&
-	    !(map->map_flags & BPF_F_RDONLY_PROG)) {
+	if (t == VF_READ && (map->flags & BPF_F_WRONLY_PROG) &&
+	    !(map->flags & BPF_F_RDONLY_PROG)) {
 		vf_msg(env, "read from map forbidden, value_size=%u off=%d size=%d\n",
-		       map->value_size, off, size);
+		       map->def->value_size, off, size);
 		return -EACCES;
 	}
 	return 0;

@@ -50,6 +50,7 @@ enum {
 /* A map as the verifier sees it. */
 struct vf_map {
 	const struct loupe_map *def;
+	uint32_t flags;		/* BPF_F_*: def's and those that the map's type adds */
 	int32_t inner;		/* index of the template's entry in env->maps, -1 */
 	int32_t spin_lock_off;	/* byte offsets in the value, -1 if none */
 	int32_t res_spin_lock_off;

@@ -21,7 +21,7 @@
 #include "kernel/bpf.h"
 #include "kernel/prepare.h"
 
-enum { RIG_MAX_INSNS = 256, RIG_LOG_SIZE = 1 << 20, RIG_SKIPPED = 77, RIG_SHOWN = 40 };
+enum { RIG_MAX_INSNS = 256, RIG_LOG_SIZE = 1 << 20, RIG_SKIPPED = 77, RIG_SHOWN = 40, RIG_FIRST_FD = 1000 };
 
 struct rig {
 	struct loupe_image image; /* the present program; insns are rig's */
@@ -71,12 +71,13 @@ static inline void rig_add_map(struct rig *rig, int dst, uint32_t map, bool valu
 	rig_add(rig, rig_insn(0, 0, 0, 0, off));
 }
 
+/* The counts go on from an earlier use of the rig; zero it before the first. */
 static inline int rig_init(struct rig *rig, struct loupe_map *maps, uint32_t map_cnt)
 {
 	struct loupe_error err;
 	int ret;
 
-	memset(rig, 0, sizeof(*rig));
+	rig->image = (struct loupe_image){ 0 };
 	rig->log = malloc(RIG_LOG_SIZE);
 	rig->image.insns = rig->insns;
 	rig->image.maps = maps;
@@ -84,7 +85,7 @@ static inline int rig_init(struct rig *rig, struct loupe_map *maps, uint32_t map
 	rig->image.license = (char *)(uintptr_t)"GPL";
 	rig->image.host.cpus = (uint32_t)sysconf(_SC_NPROCESSORS_CONF);
 	for (uint32_t i = 0; i < map_cnt; i++)
-		maps[i].fd = (int32_t)(1000 + i);
+		maps[i].fd = RIG_FIRST_FD + (int32_t)i;
 	ret = kernel_prepare(&rig->image, -1, &rig->prep, &err);
 	if (ret)
 		printf("%s\n", err.message);
