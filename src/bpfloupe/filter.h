@@ -262,6 +262,33 @@ LOUPE_API int loupe_filter_eval(const struct loupe_filter *filter,
 				const struct loupe_filter_input *input,
 				struct loupe_filter_run *run, struct loupe_error *err);
 
+/* ---- proving ------------------------------------------------------------------------------ */
+
+enum loupe_proof_verdict {
+	LOUPE_PROOF_PROVEN,  /* the same answer to every input */
+	LOUPE_PROOF_TESTED,  /* the same answer to all inputs that were generated */
+	LOUPE_PROOF_REFUTED, /* there is an input with different answers */
+};
+
+struct loupe_filter_proof {
+	enum loupe_proof_verdict verdict;
+	const char *why_not;	       /* tested: why it is not decided, static storage */
+	uint32_t inputs;	       /* tested: how many inputs */
+	uint32_t nodes;		       /* nodes of decision diagrams that it took */
+	struct loupe_seccomp_data data; /* refuted, seccomp: such an input */
+	uint32_t before, after;	       /* refuted: the answers to it */
+};
+
+/**
+ * Decides whether two filters answer the same to every input. Seccomp filters are decided, whatever
+ * they do, unless they divide or shift by what depends on the input or need too much memory; these
+ * and socket filters are tested on generated inputs.
+ * @return 0, -EINVAL for filters of different flavours, -ENOMEM
+ */
+LOUPE_API int loupe_filter_prove(const struct loupe_filter *before,
+				 const struct loupe_filter *after, struct loupe_filter_proof *out,
+				 struct loupe_error *err);
+
 /** Name of an x86-64 system call, NULL if unknown. */
 LOUPE_API const char *loupe_syscall_name(uint32_t arch, uint32_t nr);
 
