@@ -35,6 +35,17 @@ while read -r option; do
 	grep -q "^\.BI $option\(\\\\\|$\)" page || fail "the man page lacks $option"
 done <options
 
+if command -v groff >/dev/null; then
+	said=$(groff -man -ww -z "$root/share/man/man1/bpfloupe.1" 2>&1)
+	[ -z "$said" ] || fail "the man page: $said"
+fi
+if command -v bash >/dev/null; then
+	# shellcheck disable=SC2016 # for the other shell
+	said=$(bash -c '. "$1"; COMP_WORDS=(bpfloupe ver); COMP_CWORD=1; _bpfloupe; echo "${COMPREPLY[@]}"' \
+		- "$root/share/bash-completion/completions/bpfloupe")
+	[ "$said" = verify ] || fail "ver<Tab> completes to '$said'"
+fi
+
 cat >outside.c <<'END'
 #include <bpfloupe.h>
 #include <stdio.h>
