@@ -32,6 +32,9 @@ enum option_id {
 	OPT_BEFORE,
 	OPT_RUNS,
 	OPT_JOBS,
+	OPT_GENERATE,
+	OPT_SEED,
+	OPT_SAVE,
 	OPT_SCRIPT,
 	OPT_SIZE,
 	OPT_VIEW,
@@ -71,6 +74,9 @@ static const struct option_row options[] = {
 	{ OPT_BEFORE, "before", NULL, FOR_CFG, "the program as it was loaded, not what verification leaves of it" },
 	{ OPT_RUNS, "n", "N", FOR_BENCH, "runs of each (default 10)" },
 	{ OPT_JOBS, "j", "N", FOR_PARITY, "programs compared at the same time (default 1)" },
+	{ OPT_GENERATE, "generate", "N", FOR_PARITY, "compare N random programs instead of files" },
+	{ OPT_SEED, "seed", "N", FOR_PARITY, "seed of the first random program (default 1)" },
+	{ OPT_SAVE, "save", "DIR", FOR_PARITY, "where random programs that differ are saved, shrunk (default: here)" },
 	{ OPT_SCRIPT, "script", "FILE", FOR_EXPLORE, "obey keys and commands from a file, without a terminal" },
 	{ OPT_SIZE, "size", "WxH", FOR_EXPLORE, "cells of a script's screen (default 80x24)" },
 	{ OPT_VIEW, "view", "NAME", FOR_EXPLORE, "view to open: cfg, walk, log ..." },
@@ -224,6 +230,13 @@ static int set_option(struct args *args, const struct option_row *row, const cha
 		return parse_u32(value, row->name, 1, 10000, &args->runs);
 	case OPT_JOBS:
 		return parse_u32(value, row->name, 1, 256, &args->jobs);
+	case OPT_GENERATE:
+		return parse_u32(value, row->name, 1, 100000000, &args->generate);
+	case OPT_SEED:
+		return parse_number(value, row->name, 0, UINT64_MAX, &args->seed);
+	case OPT_SAVE:
+		args->save = value;
+		return 0;
 	case OPT_SCRIPT:
 		args->script = value;
 		return 0;
@@ -296,7 +309,7 @@ int args_parse(struct args *args, uint32_t command, const char *name, int argc, 
 	bool only_files = false;
 	int files = 0;
 
-	*args = (struct args){ .log_level = 1, .runs = 10, .jobs = 1, .width = 80, .height = 24 };
+	*args = (struct args){ .log_level = 1, .runs = 10, .jobs = 1, .seed = 1, .width = 80, .height = 24 };
 	args->load.size = sizeof(args->load);
 	loupe_verify_opts_init(&args->verify);
 	for (int i = 0; i < argc; i++) {

@@ -40,6 +40,9 @@ struct args {
 	bool before;	      /* cfg: of the program as it was loaded */
 	uint32_t runs;	      /* -n */
 	uint32_t jobs;	      /* -j */
+	uint32_t generate;    /* random programs, 0: none */
+	uint64_t seed;
+	const char *save;     /* directory, NULL: the present one */
 	const char *script, *view, *theme;
 	uint32_t width, height;
 	bool ascii;

@@ -10,6 +10,7 @@
 #include "commands.h"
 #include "input.h"
 #include "parity.h"
+#include "parity_generate.h"
 
 struct job {
 	const char *file;
@@ -312,6 +313,8 @@ int cmd_parity(const struct args *args)
 		fprintf(stderr, "bpfloupe: this kernel is %s, the model is 6.18: differences need not be "
 			"mistakes\n", release);
 	}
+	if (args->generate)
+		return parity_generate(args);
 	status = collect(args, &work);
 	if (work.job_cnt && run_workers(&work, &args->verify, args->jobs ? args->jobs : 1))
 		status = STATUS_USAGE;

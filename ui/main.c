@@ -158,7 +158,7 @@ int main(int argc, char **argv)
 			write_help(stdout);
 		return STATUS_OK;
 	}
-	if (!args.file_cnt) {
+	if (!args.file_cnt && !args.generate) {
 		if (command->name)
 			return complain_text("%s needs a file; see bpfloupe %s --help", command->name,
 					     command->name);

@@ -45,6 +45,7 @@ static int ask_model(const struct loupe_image *image, const struct loupe_verify_
 	out->model_counters = result.counters;
 	if (result.verdict == LOUPE_NOT_JUDGED || result.verdict == LOUPE_STOPPED)
 		snprintf(out->reason, sizeof(out->reason), "%s", result.reason);
+	out->kernel_crashes = result.kernel_crashes;
 	loupe_verify_result_finish(&result);
 	return 0;
 }
@@ -128,7 +129,7 @@ int parity_compare(const struct loupe_image *image, const struct loupe_verify_op
 
 	*out = (struct parity){ 0 };
 	err = ask_model(image, knobs, out);
-	for (int i = 0; !err && i < PARITY_LEVELS; i++)
+	for (int i = 0; !err && i < PARITY_LEVELS && !out->kernel_crashes; i++)
 		err = compare_level(image, knobs, i, out);
 	out->done = !err;
 	return err;

@@ -20,6 +20,7 @@ extern const uint32_t parity_levels[PARITY_LEVELS];
 struct parity {
 	bool done;	       /* false: the process that compared it died */
 	bool kernel_judged;
+	bool kernel_crashes; /* so the model says: it was not asked */
 	enum loupe_verdict model; /* LOUPE_ACCEPTED ... */
 	int model_err, kernel_err; /* negative errno, 0: accepted */
 	struct loupe_counters model_counters, kernel_counters;

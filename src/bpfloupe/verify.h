@@ -65,6 +65,7 @@ struct loupe_verify_result {
 	uint32_t subprog_cnt;
 	uint32_t stack_depth[256];  /* per subprog, bytes */
 	char reason[256];	    /* NOT_JUDGED, STOPPED: what was needed or why, one line */
+	bool kernel_crashes;	    /* NOT_JUDGED: loading it would crash the kernel */
 	uint8_t *insn_seen;	    /* per insn of the image: 1 if a path reached it; freed by
 				       loupe_verify_result_finish() */
 	uint8_t *branch_taken;	    /* per insn: bit 0 the condition was true on some path, bit 1 false */

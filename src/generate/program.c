@@ -63,6 +63,7 @@ struct gen {
 	int label;
 	int depth;
 	int loops;	/* loops around the present statement */
+	uint32_t counters; /* registers that count turns of a loop around */
 	int budget;	/* statements left in this function */
 	bool failed;
 	struct frame now;
@@ -116,17 +117,21 @@ static int pick(struct gen *gen, enum kind kind)
 	return -1;
 }
 
-static bool is_pinned(int r)
+/* r6 always holds the context; some loops keep their counter in a register. */
+static bool is_pinned(const struct gen *gen, int r)
 {
-	return r == 6; /* always the context */
+	return r == 6 || (gen->counters >> r & 1);
 }
 
 /* A register to write to. */
 static int target(struct gen *gen)
 {
-	int r = below(gen, REGS);
+	for (;;) {
+		int r = below(gen, REGS);
 
-	return is_pinned(r) ? 7 + below(gen, 3) : r;
+		if (!is_pinned(gen, r))
+			return r;
+	}
 }
 
 static void set_number(struct gen *gen, int r, uint64_t max)
@@ -374,7 +379,7 @@ static void make_value_access(struct gen *gen)
 	off = size * below(gen, VALUE_SIZE / 2 / size);
 	if (one_in(gen, 2)) {
 		r = limited(gen, VALUE_SIZE / 2);
-		if (r < 0 || is_pinned(v))
+		if (r < 0 || is_pinned(gen, v))
 			return;
 		put(gen, gen_line(gen->tree, "\tr%d += r%d\n", v, r));
 		size = one_in(gen, 2) ? 1 : size;
@@ -499,7 +504,7 @@ static void make_early_exit(struct gen *gen)
 static void forget_for_loop(struct gen *gen, int counter)
 {
 	for (int i = 0; i < REGS; i++) {
-		if (is_pinned(i) || i == counter)
+		if (is_pinned(gen, i) || i == counter)
 			continue;
 		if (gen->now.reg[i].kind == NUMBER && i > 6)
 			gen->now.reg[i].max = UINT64_MAX;
@@ -510,16 +515,34 @@ static void forget_for_loop(struct gen *gen, int counter)
 		gen->now.slot[i].kind = gen->now.slot[i].set ? NUMBER : NOTHING;
 }
 
+/* The next turn finds numbers where the first one did. */
+static void restore_for_loop(struct gen *gen, const struct frame *before)
+{
+	for (int i = 0; i < REGS; i++) {
+		if (before->reg[i].kind != NUMBER || gen->now.reg[i].kind == NUMBER)
+			continue;
+		put(gen, gen_line(gen->tree, "\tr%d = %d\n", i, below(gen, 100)));
+		set_number(gen, i, UINT64_MAX);
+	}
+	for (int i = 0; i < SLOTS; i++) {
+		if (before->slot[i].kind != NUMBER || gen->now.slot[i].kind == NUMBER)
+			continue;
+		put(gen, gen_line(gen->tree, "\t*(u64 *)(r10 -%d) = 0\n", 8 * (i + 1)));
+		gen->now.slot[i].kind = NUMBER;
+	}
+}
+
 static void make_loop(struct gen *gen)
 {
-	int counter = 7 + below(gen, 3), label = gen->label++, turns = 2 + below(gen, gen->loops ? 4 : 24), at;
+	int counter = 7 + below(gen, 3), label = gen->label++, turns = 2 + below(gen, gen->loops ? 4 : 30), at;
 	bool up = one_in(gen, 2);
 	struct frame before;
 
-	if (gen->loops >= 2)
+	if (gen->loops >= 2 || (gen->counters >> counter & 1))
 		return;
 	gen->loops++;
 	forget_for_loop(gen, counter);
+	gen->now.reg[counter].kind = NOTHING;
 	before = gen->now;
 	at = gen_open(gen->tree, "\tr%d = %d\nloop%d:\n", counter, up ? 0 : turns, label);
 	put(gen, at);
@@ -528,15 +551,19 @@ static void make_loop(struct gen *gen)
 	if (one_in(gen, 2)) {
 		put(gen, gen_line(gen->tree, "\t*(u64 *)(r10 -%d) = r%d\n", 8 * (SLOTS + 1 + gen->loops), counter));
 		make_block(gen, 1 + below(gen, 4));
+		restore_for_loop(gen, &before);
 		gen_close(gen->tree, at, "\tr%d = *(u64 *)(r10 -%d)\n\tr%d += %d\n\tif r%d %s %d goto loop%d\n", counter,
 			  8 * (SLOTS + 1 + gen->loops), counter, up ? 1 : -1, counter, up ? "<" : "!=",
 			  up ? turns : 0, label);
 	} else {
-		gen->now.reg[counter].kind = NOTHING; /* hands off */
+		gen->now.reg[counter].kind = NOTHING;
+		gen->counters |= 1u << counter;
 		make_block(gen, 1 + below(gen, 3));
+		restore_for_loop(gen, &before);
 		gen_close(gen->tree, at, "\tr%d += %d\n\tif r%d %s %d goto loop%d\n", counter, up ? 1 : -1,
 			  counter, up ? "<" : "!=", up ? turns : 0, label);
 	}
+	gen->counters &= ~(1u << counter);
 	meet(&gen->now, &before);
 	set_number(gen, counter, UINT64_MAX);
 	gen->loops--;
@@ -555,6 +582,7 @@ static void make_may_goto(struct gen *gen)
 	at = gen_open(gen->tree, "again%d:\n\tmay_goto over%d\n", label, label);
 	put(gen, at);
 	make_block(gen, 1 + below(gen, 3));
+	restore_for_loop(gen, &before);
 	gen_close(gen->tree, at, "\tgoto again%d\nover%d:\n", label, label);
 	meet(&gen->now, &before);
 	gen->loops--;
@@ -562,11 +590,15 @@ static void make_may_goto(struct gen *gen)
 
 static void make_lookup(struct gen *gen)
 {
-	int label = gen->label++, at, slot = below(gen, SLOTS), v = 7 + below(gen, 3);
+	int label = gen->label++, at, slot = below(gen, SLOTS), v = 7;
 	bool array = one_in(gen, 2);
 	struct frame before;
 	int r = pick(gen, NUMBER);
 
+	while (v < 9 && (is_pinned(gen, v) || one_in(gen, 2)))
+		v++;
+	if (is_pinned(gen, v))
+		v = 0;
 	if (r >= 0 && one_in(gen, 2))
 		put(gen, gen_line(gen->tree, "\t*(u32 *)(r10 -%d) = r%d\n", 8 * (slot + 1) - 4, r));
 	else
@@ -726,7 +758,7 @@ static void make_chaos(struct gen *gen)
 		put(gen, gen_line(gen->tree, "\tif r%d > r%d goto +0\n", r, s));
 		break;
 	}
-	if (r < 10 && !is_pinned(r))
+	if (r < 10 && !is_pinned(gen, r))
 		gen->now.reg[r].kind = NOTHING;
 }
 
@@ -741,7 +773,7 @@ static const struct {
 	{ make_unary, 4, false },	 { make_copy, 7, false },	{ make_spill, 8, false },
 	{ make_store, 4, false },	 { make_fill, 8, false },	{ make_atomic, 2, false },
 	{ make_value_access, 6, false }, { make_packet_access, 6, false }, { make_sized_call, 6, false },
-	{ make_if, 22, true },		 { make_early_exit, 2, false },	{ make_loop, 3, true },
+	{ make_if, 22, true },		 { make_early_exit, 2, false },	{ make_loop, 4, true },
 	{ make_may_goto, 1, true },	 { make_lookup, 7, true },	{ make_packet_check, 6, true },
 	{ make_call, 5, false },	 { make_ringbuf, 2, true },	{ make_tail_call, 1, false },
 };
@@ -795,7 +827,8 @@ static void start_function(struct gen *gen, int func)
 	memset(&gen->now, 0, sizeof(gen->now));
 	gen->func = func;
 	gen->depth = gen->loops = 0;
-	gen->budget = func ? 8 + below(gen, 24) : 40 + below(gen, 80);
+	gen->counters = 0;
+	gen->budget = func ? 8 + below(gen, 24) : 50 + below(gen, 110);
 	if (func == 0 && gen->funcs)
 		at = gen_line(gen->tree, ".func \"int main0(struct %s *ctx)\" global\n", ctx);
 	else if (func == 0)
@@ -878,7 +911,7 @@ int gen_program(struct gen_tree *tree, const struct loupe_generate_opts *opts)
 	gen.prog_type = opts->prog_type ? opts->prog_type : types[below(&gen, 4)];
 	if (opts->unprivileged && !opts->prog_type)
 		gen.prog_type = one_in(&gen, 2) ? BPF_PROG_TYPE_SOCKET_FILTER : BPF_PROG_TYPE_CGROUP_SKB;
-	gen.chaotic = one_in(&gen, 4);
+	gen.chaotic = one_in(&gen, 5);
 	if (!opts->unprivileged && one_in(&gen, 2))
 		gen.funcs = 1 + below(&gen, MAX_FUNCS);
 	for (int i = 1; i <= gen.funcs; i++)

@@ -344,10 +344,13 @@ static int fork_mask(struct vf_env *env, const struct loupe_insn *insn, struct l
 	if (!is64 && (dst->s32_min != -1 || dst->s32_max != 0))
 		return 0;
 	other = vf_push_branch(env, env->insn_idx, env->insn_idx, false, &err);
+	if (!other && err != -EFAULT)
+		return err;
 	if (!other) {
 		/* see quirks: 6.18 goes on with a state that it does not have */
-		return err == -EFAULT ? vf_not_judged(env, "insn %d: the kernel crashes when this many branches are pending", env->insn_idx)
-				      : err;
+		env->result->kernel_crashes = true;
+		return vf_not_judged(env, "insn %d: the kernel crashes with this many branches pending",
+				     env->insn_idx);
 	}
 	zero = &other->frame[other->curframe]->regs[insn->dst_reg];
 	if (is64) {
