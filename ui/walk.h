@@ -36,6 +36,9 @@ struct walk_row {
 /* A checkpoint of the present insn. */
 struct walk_point {
 	struct loupe_checkpoint_info info;
+	bool counted;  /* hits and misses are known */
+	bool until_now; /* they are those of this step, not of the end */
+	uint32_t hits, misses;
 	int interest;  /* rank in the pane, see walk_points.c */
 	bool compared; /* at this step */
 	struct loupe_compare_info compare;
@@ -79,7 +82,7 @@ void walk_draw_points(struct walk_view *walk, struct screen *screen, struct rect
 /** Rows of the checkpoint pane: two for a checkpoint that was compared at this step. */
 uint32_t walk_point_rows(const struct walk_view *walk);
 /** Checkpoint that a row of that pane belongs to. */
-const struct walk_point *walk_point_at(const struct walk_view *walk, int64_t row);
+struct walk_point *walk_point_at(const struct walk_view *walk, int64_t row);
 
 /** Shows text whole in the last rows of a pane, at most half of it. */
 void walk_draw_wrapped(struct screen *screen, struct rect area, const char *text);

@@ -5,7 +5,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
-enum { COMPARE_CHUNK = 64 };
+/* Lives with more arrivals or comparisons are not counted through: their totals must do. */
+enum { MAX_ARRIVALS = 20000, MAX_COMPARES = 2000 };
 
 static struct walk_point *find_point(struct walk_view *walk, uint32_t serial)
 {
@@ -91,7 +92,7 @@ uint32_t walk_point_rows(const struct walk_view *walk)
 	return rows;
 }
 
-const struct walk_point *walk_point_at(const struct walk_view *walk, int64_t row)
+struct walk_point *walk_point_at(const struct walk_view *walk, int64_t row)
 {
 	for (uint32_t i = 0; i < walk->point_cnt; i++) {
 		int64_t takes = walk->points[i].compared ? 2 : 1;
@@ -103,37 +104,48 @@ const struct walk_point *walk_point_at(const struct walk_view *walk, int64_t row
 	return NULL;
 }
 
-/* Hits and misses until now: the totals are those of the end. */
-static void count_until_now(const struct walk_view *walk, const struct walk_point *point,
-			    uint32_t *hits, uint32_t *misses)
-{
-	struct loupe_compare_info chunk[COMPARE_CHUNK];
-	uint64_t skip = 0, got;
-
-	*hits = 0;
-	*misses = 0;
-	do {
-		got = loupe_trace_checkpoint_compares(walk->trace, point->info.serial, skip, chunk,
-						      COMPARE_CHUNK);
-		for (uint64_t i = 0; i < got; i++) {
-			bool hit;
-
-			if (chunk[i].step > walk->info.step)
-				return;
-			words_outcome(chunk[i].outcome, &hit);
-			if (hit)
-				++*hits;
-			else if (chunk[i].outcome == LOUPE_CMP_MISS)
-				++*misses;
-		}
-		skip += got;
-	} while (got == COMPARE_CHUNK);
-}
-
-static void draw_life(const struct walk_view *walk, const struct walk_point *point, struct pen *pen)
+/* Hits and misses until now; the totals of the whole life where counting would take too long. */
+static void count_compares(const struct walk_view *walk, struct walk_point *point)
 {
 	const struct loupe_checkpoint_info *info = &point->info;
-	uint32_t now = walk->info.step, hits, misses;
+	uint32_t insn = (uint32_t)info->insn_idx, arrivals;
+	uint32_t end = info->evicted != LOUPE_NO_STEP ? info->evicted : info->freed;
+	struct loupe_compare_info *compares;
+	uint64_t cnt = 0;
+
+	if (point->counted)
+		return;
+	point->counted = true;
+	point->hits = info->hits;
+	point->misses = info->misses;
+	arrivals = loupe_trace_visit_lower(walk->trace, insn, end) -
+		   loupe_trace_visit_lower(walk->trace, insn, info->born);
+	if (arrivals > MAX_ARRIVALS || info->compares > MAX_COMPARES)
+		return;
+	compares = calloc(info->compares + 1, sizeof(*compares));
+	if (!compares)
+		return;
+	point->until_now = true;
+	point->hits = 0;
+	point->misses = 0;
+	cnt = loupe_trace_checkpoint_compares(walk->trace, info->serial, 0, compares,
+					      info->compares);
+	for (uint64_t i = 0; i < cnt && compares[i].step <= walk->info.step; i++) {
+		bool hit;
+
+		words_outcome(compares[i].outcome, &hit);
+		if (hit)
+			point->hits++;
+		else if (compares[i].outcome == LOUPE_CMP_MISS)
+			point->misses++;
+	}
+	free(compares);
+}
+
+static void draw_life(const struct walk_view *walk, struct walk_point *point, struct pen *pen)
+{
+	const struct loupe_checkpoint_info *info = &point->info;
+	uint32_t now = walk->info.step;
 	bool unborn = info->born > now, wide = pen_room(pen) >= 64;
 	enum ui_role role = unborn ? UI_DEAD : UI_TEXT;
 	char born[NUMBER_TEXT], step[NUMBER_TEXT];
@@ -147,9 +159,11 @@ static void draw_life(const struct walk_view *walk, const struct walk_point *poi
 		pen_text(pen, UI_DEAD, " later than this");
 		return;
 	}
-	count_until_now(walk, point, &hits, &misses);
-	pen_printf(pen, hits ? UI_HIT : role, wide ? " hit %-3u" : " hit %-2u", hits);
-	pen_printf(pen, role, wide ? " miss %-3u" : " miss %-2u", misses);
+	count_compares(walk, point);
+	pen_printf(pen, point->hits ? UI_HIT : role, wide ? " hit %-3u" : " hit %-2u", point->hits);
+	pen_printf(pen, role, wide ? " miss %-3u" : " miss %-2u", point->misses);
+	if (!point->until_now)
+		pen_text(pen, UI_DIM, " in all");
 	if (info->evicted != LOUPE_NO_STEP && info->evicted <= now) {
 		pen_printf(pen, UI_EVICTED, wide ? " ✂ evicted step %s" : " ✂ @%s",
 			   number_text(step, info->evicted));
@@ -204,7 +218,7 @@ void walk_draw_points(struct walk_view *walk, struct screen *screen, struct rect
 		struct rect at = { area.x, area.y + i, area.w, 1 };
 		struct pen pen = pen_at(screen, at.x, at.y, at.w);
 		int64_t row = scroll->top + i;
-		const struct walk_point *point = walk_point_at(walk, row);
+		struct walk_point *point = walk_point_at(walk, row);
 
 		if (row && walk_point_at(walk, row - 1) == point)
 			draw_compare(walk, point, &pen);

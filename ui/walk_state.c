@@ -454,7 +454,12 @@ static void draw_loc_row(struct walk_view *walk, const struct walk_row *row, str
 	columns = screen_columns(row->text);
 	if (changed && at.h > 1 && !old_fits(row->text, old, value.w))
 		value.h--;
-	used = draw_folded(screen, value, changed ? UI_CHANGED : dead ? UI_DEAD : UI_VALUE,
+	/* that a call leaves nothing in a register is no surprise */
+	used = draw_folded(screen, value,
+			   strcmp(row->text, "not written") == 0 ? UI_DIM :
+			   changed				 ? UI_CHANGED :
+			   dead					 ? UI_DEAD :
+								   UI_VALUE,
 			   row->text);
 	if (changed && used < at.h) {
 		pen = pen_at(screen, value.x, at.y + used, value.w);
