@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * The off-screen picture that every view draws: cells with a glyph and a meaning. It is shown by
- * curses (term.c), or written as text or SVG (screen_write.c). No colours and no terminal here.
+ * curses (terminal.c), or written as text or SVG (screen_write.c). No colours and no terminal here.
  */
 #ifndef BPFLOUPE_UI_SCREEN_H
 #define BPFLOUPE_UI_SCREEN_H

@@ -4,7 +4,7 @@
 #define BPFLOUPE_UI_TUI_INTERNAL_H
 
 #include "prompt.h"
-#include "term.h"
+#include "terminal.h"
 #include "tui.h"
 #include "view.h"
 
@@ -16,7 +16,7 @@ struct tui {
 	const struct tui_options *opts;
 	struct loupe_verify_opts verify;
 	const struct theme *theme;
-	struct term *term; /* NULL while a script is obeyed */
+	struct terminal *term; /* NULL while a script is obeyed */
 	struct screen *screen;
 	bool ascii;
 	struct input *inputs;

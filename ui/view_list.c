@@ -40,15 +40,24 @@ static int widest(struct tui *tui, const char *(*text)(const struct subject *sub
 
 static struct columns place_columns(struct tui *tui, int w)
 {
-	struct columns at;
+	static const struct {
+		bool wide;
+		int counters; /* columns */
+	} ways[] = { { true, 26 }, { false, 17 } };
+	struct columns at = { 0 };
 
-	at.wide = w >= 100;
-	at.name = 2;
-	at.section = at.name + widest(tui, subject_name, 7, w / 3) + 2;
-	at.type = at.section + (at.wide ? widest(tui, section_of, 7, w / 4) + 2 : 0);
-	at.insns = at.type + widest(tui, subject_type, 4, 16) + 2;
-	at.verdict = at.insns + 8;
-	at.counters = at.verdict + 12;
+	/* sections and peaks are what can be missed */
+	for (int i = 0; i < 2; i++) {
+		at.wide = ways[i].wide;
+		at.name = 2;
+		at.section = at.name + widest(tui, subject_name, 7, at.wide ? w / 3 : w - 57) + 2;
+		at.type = at.section + (at.wide ? widest(tui, section_of, 7, w / 4) + 2 : 0);
+		at.insns = at.type + widest(tui, subject_type, 4, 16) + 2;
+		at.verdict = at.insns + 8;
+		at.counters = at.verdict + 12;
+		if (at.counters + ways[i].counters <= w)
+			break;
+	}
 	return at;
 }
 
@@ -171,8 +180,12 @@ static void draw_selected(const struct subject *subject, struct screen *screen, 
 	if (subject->state == SUBJECT_NOT_LOADED) {
 		pen_text(&pen, UI_CHANGED, "did not load: ");
 		pen_text(&pen, UI_TEXT, subject->prog->reason ? subject->prog->reason : "");
+	} else if (subject->state == SUBJECT_STOPPED || subject->state == SUBJECT_FAILED) {
+		pen_text(&pen, UI_CHANGED, subject->error);
 	} else if (*subject->error) {
-		pen_text(&pen, UI_MISS, "✗ ");
+		bool rejected = subject->result.verdict == LOUPE_REJECTED;
+
+		pen_text(&pen, rejected ? UI_MISS : UI_CHANGED, rejected ? "✗ " : "not judged: ");
 		if (subject->error_insn >= 0)
 			pen_printf(&pen, UI_STRONG, "insn %d: ", subject->error_insn);
 		pen_text(&pen, UI_TEXT, subject->error);

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Shows screens with ncursesw and reads keys. */
 #define NCURSES_WIDECHAR 1
-#include "term.h"
+#include "terminal.h"
 
 #include "keys.h"
 
 #include <curses.h>
+#include <term.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -15,7 +16,7 @@
 /* Terminals drop longer clipboard texts. */
 #define MAX_COPY 74994
 
-struct term {
+struct terminal {
 	SCREEN *curses;
 	FILE *in, *out;
 	const struct theme *theme;
@@ -31,7 +32,18 @@ static FILE *open_stream(FILE *std, const char *mode)
 	return isatty(fileno(std)) ? std : fopen("/dev/tty", mode);
 }
 
-static void start_curses(struct term *term)
+/* Asked before curses is, which does not clean up when it does not know the terminal. */
+static bool is_known(int fd)
+{
+	int why;
+
+	if (setupterm(NULL, fd, &why) != OK)
+		return false;
+	del_curterm(cur_term);
+	return true;
+}
+
+static void start_curses(struct terminal *term)
 {
 	set_term(term->curses);
 	cbreak();
@@ -47,17 +59,17 @@ static void start_curses(struct term *term)
 	}
 }
 
-int term_open(const struct theme *theme, struct term **out, struct loupe_error *err)
+int term_open(const struct theme *theme, struct terminal **out, struct loupe_error *err)
 {
 	const char *name = getenv("TERM");
-	struct term *term = calloc(1, sizeof(*term));
+	struct terminal *term = calloc(1, sizeof(*term));
 
 	if (!term)
 		return loupe_error_set(err, -ENOMEM, "out of memory");
 	term->theme = theme;
 	term->in = open_stream(stdin, "r");
 	term->out = open_stream(stdout, "w");
-	if (term->in && term->out)
+	if (term->in && term->out && is_known(fileno(term->out)))
 		term->curses = newterm(NULL, term->out, term->in);
 	if (!term->curses) {
 		term_close(term);
@@ -74,7 +86,7 @@ int term_open(const struct theme *theme, struct term **out, struct loupe_error *
 	return 0;
 }
 
-void term_close(struct term *term)
+void term_close(struct terminal *term)
 {
 	if (!term)
 		return;
@@ -91,7 +103,7 @@ void term_close(struct term *term)
 	free(term);
 }
 
-void term_set_theme(struct term *term, const struct theme *theme)
+void term_set_theme(struct terminal *term, const struct theme *theme)
 {
 	term->theme = theme;
 	memset(term->pair, 0, sizeof(term->pair));
@@ -99,13 +111,13 @@ void term_set_theme(struct term *term, const struct theme *theme)
 	term_repaint(term);
 }
 
-void term_size(const struct term *term, int *w, int *h)
+void term_size(const struct terminal *term, int *w, int *h)
 {
 	(void)term;
 	getmaxyx(stdscr, *h, *w);
 }
 
-void term_repaint(struct term *term)
+void term_repaint(struct terminal *term)
 {
 	screen_destroy(term->shown);
 	term->shown = NULL;
@@ -119,7 +131,7 @@ static short colour_of(uint32_t rgb)
 	return (short)(rgb == THEME_DEFAULT ? -1 : theme_nearest(rgb, COLORS));
 }
 
-static short pair_of(struct term *term, enum ui_role role, enum ui_ground ground,
+static short pair_of(struct terminal *term, enum ui_role role, enum ui_ground ground,
 		     struct style style)
 {
 	short *pair = &term->pair[role][ground];
@@ -154,7 +166,7 @@ static attr_t attrs_of(const struct ui_cell *cell, struct style style)
 	return attrs;
 }
 
-static void show_cell(struct term *term, int x, int y, const struct ui_cell *cell)
+static void show_cell(struct terminal *term, int x, int y, const struct ui_cell *cell)
 {
 	enum ui_role role = (enum ui_role)cell->role;
 	enum ui_ground ground = (enum ui_ground)cell->ground;
@@ -175,7 +187,7 @@ static bool same_row(const struct screen *a, const struct screen *b, int y)
 		      (size_t)a->w * sizeof(*a->cells)) == 0;
 }
 
-void term_show(struct term *term, const struct screen *screen)
+void term_show(struct terminal *term, const struct screen *screen)
 {
 	struct screen *shown = term->shown;
 
@@ -228,7 +240,7 @@ static int key_of_curses(wint_t c)
 	return K_NONE;
 }
 
-int term_key(struct term *term, int timeout_ms)
+int term_key(struct terminal *term, int timeout_ms)
 {
 	wint_t c;
 	int rc;
@@ -247,7 +259,7 @@ int term_key(struct term *term, int timeout_ms)
 
 /* ---- clipboard ---------------------------------------------------------------------------- */
 
-void term_copy(struct term *term, const char *text, size_t len)
+void term_copy(struct terminal *term, const char *text, size_t len)
 {
 	static const char digits[] =
 		"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
