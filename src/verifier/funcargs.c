@@ -84,35 +84,98 @@ static int refuse_tags(struct vf_env *env, uint32_t arg)
 	return -EINVAL;
 }
 
-/* The pointer is to the program type's context. */
-static bool is_ctx_pointer(struct vf_env *env, uint32_t ptr_id, uint32_t arg)
+/* Type that ptr_id points to, without qualifiers but with typedefs. */
+static uint32_t pointed_to(const struct btf *btf, uint32_t ptr_id)
 {
-	uint32_t id = btf_type(env->btf, ptr_id)->type, kind;
-	const char *name;
+	uint32_t id = btf_type(btf, ptr_id)->type, kind = btf_kind(btf, id);
 
-	if (env->image->prog_type == BPF_PROG_TYPE_KPROBE) {
-		for (kind = btf_kind(env->btf, id);
-		     btf_kind_is_modifier(kind) && kind != BTF_KIND_TYPEDEF;
-		     kind = btf_kind(env->btf, id))
-			id = btf_type(env->btf, id)->type;
-		if (kind == BTF_KIND_TYPEDEF && !strcmp(btf_name(env->btf, id), "bpf_user_pt_regs_t"))
-			return true;
+	while (btf_kind_is_modifier(kind) && kind != BTF_KIND_TYPEDEF) {
+		id = btf_type(btf, id)->type;
+		kind = btf_kind(btf, id);
 	}
-	id = btf_resolve(env->btf, id);
-	kind = btf_kind(env->btf, id);
-	if (kind != BTF_KIND_STRUCT && kind != BTF_KIND_UNION)
+	return id;
+}
+
+static bool points_to_user_regs(const struct btf *btf, uint32_t ptr_id)
+{
+	uint32_t id = pointed_to(btf, ptr_id);
+
+	return btf_kind(btf, id) == BTF_KIND_TYPEDEF &&
+	       !strcmp(btf_name(btf, id), "bpf_user_pt_regs_t");
+}
+
+/* Index into ctx_types, -1: the program type's context has no structure of its own. */
+static int ctx_type_of(uint32_t prog_type)
+{
+	for (size_t i = 0; i < sizeof(ctx_types) / sizeof(ctx_types[0]); i++)
+		if (ctx_types[i].prog_type == prog_type)
+			return (int)i;
+	return -1;
+}
+
+/* The pointer is to the program type's context. */
+static bool is_ctx_pointer(struct vf_env *env, uint32_t ptr_id)
+{
+	uint32_t id = btf_resolve(env->btf, btf_type(env->btf, ptr_id)->type);
+	uint32_t kind = btf_kind(env->btf, id);
+	int which = ctx_type_of(env->image->prog_type);
+	const char *name = btf_name(env->btf, id);
+
+	if (env->image->prog_type == BPF_PROG_TYPE_KPROBE && points_to_user_regs(env->btf, ptr_id))
+		return true;
+	if ((kind != BTF_KIND_STRUCT && kind != BTF_KIND_UNION) || which < 0)
 		return false;
-	name = btf_name(env->btf, id);
+	return !strcmp(name, ctx_types[which].name) ||
+	       (ctx_types[which].view_of && !strcmp(name, ctx_types[which].view_of));
+}
+
+/* Types that a context may have besides its structure. */
+static bool is_other_ctx(const struct vf_env *env, uint32_t id, const char *name)
+{
+	uint32_t kind = btf_kind(env->btf, id);
+
+	switch (env->image->prog_type) {
+	case BPF_PROG_TYPE_KPROBE:
+	case BPF_PROG_TYPE_PERF_EVENT:
+		return kind == BTF_KIND_STRUCT && !strcmp(name, "pt_regs");
+	case BPF_PROG_TYPE_RAW_TRACEPOINT:
+	case BPF_PROG_TYPE_RAW_TRACEPOINT_WRITABLE:
+		return kind == BTF_KIND_INT && btf_type(env->btf, id)->size == 8;
+	case BPF_PROG_TYPE_TRACEPOINT:
+	case BPF_PROG_TYPE_SYSCALL:
+		return true;
+	default:
+		return false;
+	}
+}
+
+/* An argument that is tagged as the context points to what a context can be. */
+static int check_tagged_ctx(struct vf_env *env, uint32_t ptr_id, uint32_t arg)
+{
+	uint32_t type = env->image->prog_type;
+	uint32_t id = btf_resolve(env->btf, btf_type(env->btf, ptr_id)->type);
+	const char *name = btf_name(env->btf, id);
+	int which = ctx_type_of(type);
+
+	if ((type == BPF_PROG_TYPE_KPROBE || type == BPF_PROG_TYPE_PERF_EVENT) &&
+	    points_to_user_regs(env->btf, ptr_id))
+		return 0;
+	if (!id) /* void */
+		return 0;
 	if (!*name) {
-		vf_msg(env, "arg#%u struct doesn't have a name\n", arg);
-		return false;
+		vf_msg(env, "arg#%u type doesn't have a name\n", arg);
+		return -EINVAL;
 	}
-	for (size_t i = 0; i < sizeof(ctx_types) / sizeof(ctx_types[0]); i++) {
-		if (ctx_types[i].prog_type == env->image->prog_type)
-			return !strcmp(name, ctx_types[i].name) ||
-			       (ctx_types[i].view_of && !strcmp(name, ctx_types[i].view_of));
+	if (is_other_ctx(env, id, name))
+		return 0;
+	if (which < 0) {
+		vf_msg(env, "arg#%u should be void pointer\n", arg);
+		return -EINVAL;
 	}
-	return false;
+	if (btf_kind(env->btf, id) == BTF_KIND_STRUCT && !strcmp(ctx_types[which].name, name))
+		return 0;
+	vf_msg(env, "arg#%u should be `struct %s *`\n", arg, ctx_types[which].name);
+	return -EINVAL;
 }
 
 static bool is_dynptr_pointer(struct vf_env *env, uint32_t ptr_id)
@@ -144,12 +207,11 @@ static int prepare_memory(struct vf_env *env, struct vf_arg *out, uint32_t ptr_i
 static int prepare_pointer(struct vf_env *env, const struct vf_subprog *sub, struct vf_arg *out,
 			   uint32_t ptr_id, uint32_t arg, uint32_t found)
 {
-	if ((found & TAG_CTX) || is_ctx_pointer(env, ptr_id, arg)) {
+	if ((found & TAG_CTX) || is_ctx_pointer(env, ptr_id)) {
 		if (found & ~(uint32_t)TAG_CTX)
 			return refuse_tags(env, arg);
-		if (found & TAG_CTX)
-			return vf_not_judged(env, "function %s: argument %u tagged as context",
-					     sub->name, arg);
+		if ((found & TAG_CTX) && check_tagged_ctx(env, ptr_id, arg))
+			return -EINVAL;
 		out->type = ARG_PTR_TO_CTX;
 		return 0;
 	}
@@ -179,7 +241,7 @@ static int prepare_arg(struct vf_env *env, struct vf_subprog *sub, uint32_t arg,
 
 	if (err)
 		return err;
-	if (kind == BTF_KIND_PTR && (sub->is_global || is_ctx_pointer(env, id, arg) ||
+	if (kind == BTF_KIND_PTR && (sub->is_global || is_ctx_pointer(env, id) ||
 				     is_dynptr_pointer(env, id)))
 		return prepare_pointer(env, sub, out, id, arg, found);
 	if (found) {

@@ -55,6 +55,18 @@ static void scrub_byte(uint8_t *type)
 		*type = STACK_MISC;
 }
 
+/* What the slot held as a whole is destroyed. */
+static void scrub_slot(struct loupe_slot *slot)
+{
+	uint8_t type = slot->type[LOUPE_REG_SIZE - 1];
+
+	slot->spilled.type = NOT_INIT;
+	if (type == STACK_INVALID || type == STACK_MISC || type == STACK_ZERO)
+		return;
+	for (int i = 0; i < LOUPE_REG_SIZE; i++)
+		scrub_byte(&slot->type[i]);
+}
+
 static void spill(struct loupe_slot *slot, const struct loupe_reg *reg, int size)
 {
 	int i = LOUPE_REG_SIZE;
@@ -88,13 +100,7 @@ static int write_bytes(struct vf_env *env, struct loupe_slot *slot, int off, int
 	const struct loupe_insn *insn = &env->insns[insn_idx];
 	uint8_t type = STACK_MISC;
 
-	slot->spilled.type = NOT_INIT;
-	if (slot->type[LOUPE_REG_SIZE - 1] != STACK_INVALID &&
-	    slot->type[LOUPE_REG_SIZE - 1] != STACK_MISC &&
-	    slot->type[LOUPE_REG_SIZE - 1] != STACK_ZERO) {
-		for (int i = 0; i < LOUPE_REG_SIZE; i++)
-			scrub_byte(&slot->type[i]);
-	}
+	scrub_slot(slot);
 	if ((reg && vf_reg_is_null(reg)) || (!reg && is_store_imm(insn) && insn->imm == 0)) {
 		/* Zero bytes are zero only if the register always is. */
 		if (value_regno >= 0) {
@@ -181,7 +187,7 @@ static int maybe_write_byte(struct vf_env *env, struct loupe_slot *slots, int of
 		*zero_used = true;
 		return 0;
 	}
-	slot->spilled.type = NOT_INIT;
+	scrub_slot(slot);
 	if (zero && *type == STACK_ZERO) {
 		new_type = STACK_ZERO;
 		*zero_used = true;
