@@ -275,6 +275,7 @@ static void on_propagate(void *ctx, const struct loupe_masks *masks)
 	}
 	text_end(&names);
 	log_put(ctx, FORM_PROPAGATE, (struct field[]){ NUMBER(masks->frameno), TEXT(buf) });
+	log_put(ctx, FORM_PROPAGATED, NULL);
 	log_piece_done(ctx);
 }
 
@@ -359,7 +360,7 @@ static void on_end(void *ctx, const struct loupe_verify_result *result)
 #define ANY_HOOKS                                                                            \
 	.begin = on_begin, .phase = on_phase, .message = on_message,                         \
 	.source_line = on_source_line, .func_begin = on_func_begin, .func_end = on_func_end, \
-	.infinite_loop = on_infinite_loop, .end = on_end
+	.infinite_loop = on_infinite_loop, .propagate = on_propagate, .end = on_end
 /* Heard where finished paths are taken back. */
 #define TAKE_BACK_HOOKS .branch_push = on_branch_push, .branch_pop = on_branch_pop
 #define PATHS_HOOKS                                                        \
@@ -379,7 +380,6 @@ static const struct loupe_hooks hooks_level2 = {
 	.walk_hop = on_walk_hop,
 	.walk_parent = on_walk_parent,
 	.force_precise = on_force_precise,
-	.propagate = on_propagate,
 	.scc_enter = on_scc_enter,
 	.scc_exit = on_scc_exit,
 	.scc_backedge = on_scc_backedge,
