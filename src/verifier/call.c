@@ -152,7 +152,7 @@ static int check_special(struct vf_env *env, const struct loupe_insn *insn, int3
 		vf_msg(env, "get_local_storage() doesn't support non-zero flags\n");
 		return -EINVAL;
 	case BPF_FUNC_snprintf:
-		return vf_not_judged(env, "insn %d: format string of bpf_snprintf", insn_idx);
+		return vf_check_snprintf(env);
 	default:
 		return vf_push_helper_callback(env, insn, insn_idx, meta);
 	}

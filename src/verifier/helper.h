@@ -50,6 +50,8 @@ int vf_check_modelled(struct vf_env *env);
 /* helperargs.c: one argument, i from 0. */
 int vf_check_helper_arg(struct vf_env *env, uint32_t i, const struct vf_proto *proto,
 			struct vf_call_meta *meta);
+/* format.c: the format string of bpf_snprintf() fits its arguments. */
+int vf_check_snprintf(struct vf_env *env);
 /* mapfuncs.c: the map may be passed to the helper. map: index, -1 none. */
 int vf_check_map_func(struct vf_env *env, int32_t map, int32_t func_id);
 /* callback.c: pushes the callback that the helper will run. */

@@ -29,6 +29,7 @@ struct rig {
 	struct kernel_prepared prep;
 	char *log;	    /* what the kernel said of the last program */
 	int kernel_err;	    /* and its errno, negative */
+	uint32_t accepted;  /* by the kernel, of all */
 	uint32_t same, differ, not_judged;
 };
 
@@ -128,6 +129,7 @@ static inline void rig_ask_kernel(struct rig *rig)
 	rig->log[0] = '\0';
 	fd = kernel_prog_load(&attr);
 	rig->kernel_err = fd < 0 ? fd : 0;
+	rig->accepted += fd >= 0;
 	if (fd >= 0)
 		close(fd);
 }
