@@ -112,6 +112,8 @@ struct loupe_reg {
 		struct {
 			uint32_t idx; /* maps: index into the verification's map table */
 			uint32_t uid; /* which lookup of an inner map, 0 if not one */
+			uint32_t set; /* 1: map 0 is not no map, where this stays behind in
+					 a socket or a number that was a map's value */
 		} map;
 		struct {
 			uint32_t btf; /* 0: the kernel's BTF, 1: the program's */

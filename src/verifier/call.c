@@ -172,6 +172,7 @@ static int set_map_value_result(struct vf_env *env, struct loupe_reg *r0, uint32
 	r0->type = PTR_TO_MAP_VALUE | flags;
 	r0->map.idx = (uint32_t)meta->map;
 	r0->map.uid = meta->map_uid;
+	r0->map.set = 1;
 	if (!(flags & PTR_MAYBE_NULL) && (map->spin_lock_off >= 0 || map->res_spin_lock_off >= 0))
 		r0->id = vf_new_id(env);
 	return 0;
