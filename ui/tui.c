@@ -217,8 +217,14 @@ static struct job *start_job(struct tui *tui, struct subject *subject)
 
 void tui_start(struct tui *tui, struct subject *subject)
 {
-	if (subject->state != SUBJECT_NOT_LOADED && subject->state != SUBJECT_WORKING)
-		start_job(tui, subject);
+	if (subject->state == SUBJECT_NOT_LOADED || subject->state == SUBJECT_WORKING)
+		return;
+	/* its views read what will be replaced */
+	if (subject == tui_current_subject(tui)) {
+		close_subject_views(tui);
+		tui->landed = false;
+	}
+	start_job(tui, subject);
 }
 
 void tui_open(struct tui *tui, uint32_t n)
@@ -423,10 +429,8 @@ static void general_request(struct tui *tui, enum request request)
 		other_program(tui, -1);
 		break;
 	case REQ_RETRY:
-		if (tui_current_subject(tui)) {
-			close_subject_views(tui);
+		if (tui_current_subject(tui))
 			tui_start(tui, tui_current_subject(tui));
-		}
 		break;
 	case REQ_BACK:
 		go_back(tui);
