@@ -18,6 +18,16 @@ enum subject_state {
 	SUBJECT_FAILED,	    /* it could not be done; error says why */
 };
 
+/* The running kernel's opinion, if the user asked for it. */
+enum subject_kernel {
+	KERNEL_NOT_ASKED,
+	KERNEL_ASKED,	  /* being asked */
+	KERNEL_AGREES,
+	KERNEL_DIFFERS,
+	KERNEL_ANSWERED,  /* where the model has no verdict */
+	KERNEL_NO_ANSWER, /* it cannot be asked */
+};
+
 struct subject {
 	const struct input *input;
 	const struct loupe_program *prog; /* NULL for a filter */
@@ -32,6 +42,7 @@ struct subject {
 	struct loupe_trace *trace;	   /* NULL when it was dropped: verify again to have one */
 	struct loupe_source *source;
 	struct loupe_names *names;
+	enum subject_kernel kernel;
 
 	/* filters, when READY */
 	struct loupe_rewrite *rewrite;

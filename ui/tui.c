@@ -2,6 +2,7 @@
 /* The explorer: opens inputs, dispatches keys to views, keeps the terminal up to date. */
 #include "tui.h"
 
+#include "kernel_ask.h"
 #include "screen_write.h"
 #include "tui_internal.h"
 
@@ -217,8 +218,10 @@ static struct job *start_job(struct tui *tui, struct subject *subject)
 
 void tui_start(struct tui *tui, struct subject *subject)
 {
-	if (subject->state == SUBJECT_NOT_LOADED || subject->state == SUBJECT_WORKING)
+	if (subject->state == SUBJECT_NOT_LOADED || subject->state == SUBJECT_WORKING ||
+	    subject->kernel == KERNEL_ASKED)
 		return;
+	subject->kernel = KERNEL_NOT_ASKED;
 	/* its views read what will be replaced */
 	if (subject == tui_current_subject(tui)) {
 		close_subject_views(tui);
@@ -391,6 +394,31 @@ static void search(struct tui *tui, bool forward)
 		tui_say(tui, UI_NOTICE, "not found: %s", tui->pattern);
 }
 
+static void kernel_answered(void *data, const char *words)
+{
+	tui_say(data, UI_NOTICE, "%s", words);
+}
+
+static void ask_kernel(struct tui *tui)
+{
+	struct subject *subject = tui_current_subject(tui);
+	struct job *job;
+
+	if (!subject || !subject->image || subject->state != SUBJECT_READY) {
+		tui_say(tui, UI_NOTICE, "there is no verified program to ask the kernel about");
+		return;
+	}
+	if (subject->kernel == KERNEL_ASKED)
+		return;
+	job = kernel_ask_job(subject, &tui->verify, kernel_answered, tui);
+	if (!job) {
+		tui_say(tui, UI_ERROR, "out of memory");
+		return;
+	}
+	jobs_add(tui->jobs, job);
+	jobs_prefer(tui->jobs, job);
+}
+
 static void open_prompt(struct tui *tui, enum request what, const char *label)
 {
 	tui->prompt_for = what;
@@ -431,6 +459,9 @@ static void general_request(struct tui *tui, enum request request)
 	case REQ_RETRY:
 		if (tui_current_subject(tui))
 			tui_start(tui, tui_current_subject(tui));
+		break;
+	case REQ_ASK_KERNEL:
+		ask_kernel(tui);
 		break;
 	case REQ_BACK:
 		go_back(tui);

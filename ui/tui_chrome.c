@@ -95,12 +95,56 @@ static void draw_title(struct tui *tui, int w)
 	pen_text(&pen, UI_STRONG, text);
 }
 
+/* Whose word the verdict is, at the right of the tabs; what is less needed goes when room is short. */
+static void draw_origin(struct pen *pen, const struct subject *subject)
+{
+	static const struct {
+		const char *words;
+		enum ui_role role;
+	} kernels[] = {
+		[KERNEL_NOT_ASKED] = { "kernel: not asked (K)", UI_DIM },
+		[KERNEL_ASKED] = { "kernel: being asked", UI_NOTICE },
+		[KERNEL_AGREES] = { "kernel: agrees", UI_HIT },
+		[KERNEL_DIFFERS] = { "kernel: differs", UI_MISS },
+		[KERNEL_ANSWERED] = { "kernel: has answered", UI_NOTICE },
+		[KERNEL_NO_ANSWER] = { "kernel: cannot be asked", UI_DIM },
+	};
+	const char *model = "model 6.18.44", *kernel = "", *btf = NULL;
+	char types[96] = "";
+	int columns;
+
+	if (subject && subject->filter) {
+		pen->end--;
+		pen_right(pen, UI_DIM, input_base_name(subject->input->path));
+		return;
+	}
+	if (subject && subject->image) {
+		btf = subject->image->host.kernel_btf;
+		kernel = kernels[subject->kernel].words;
+	}
+	if (btf)
+		snprintf(types, sizeof(types), "types: %s   ",
+			 strcmp(btf, "/sys/kernel/btf/vmlinux") == 0 ? "this host" :
+								       input_base_name(btf));
+	if (screen_columns(types) + screen_columns(model) + screen_columns(kernel) + 8 > pen_room(pen))
+		types[0] = '\0';
+	if (screen_columns(model) + screen_columns(kernel) + 8 > pen_room(pen))
+		model = "";
+	columns = screen_columns(types) + screen_columns(model) + screen_columns(kernel) +
+		  (*model && *kernel ? 3 : 0) + 1;
+	if (columns + 2 > pen_room(pen))
+		return;
+	pen_to(pen, pen->end - columns);
+	pen_text(pen, UI_DIM, types);
+	pen_text(pen, UI_DIM, model);
+	pen_text(pen, UI_DIM, *model && *kernel ? "   " : "");
+	pen_text(pen, subject ? kernels[subject->kernel].role : UI_DIM, kernel);
+}
+
 static void draw_tabs(struct tui *tui, int w)
 {
 	struct pen pen = pen_at(tui->screen, 0, 1, w);
 	const struct subject *subject = tui_current_subject(tui);
-	const struct loupe_host *host = subject && subject->image ? &subject->image->host : NULL;
-	char right[128];
 
 	pen_text(&pen, UI_TEXT, " ");
 	for (int id = 0; id < VIEW_CNT; id++) {
@@ -115,20 +159,7 @@ static void draw_tabs(struct tui *tui, int w)
 		pen_printf(&pen, (int)tui->view == id ? UI_TAB_ACTIVE : UI_TAB, " %s", ops->title);
 		pen_text(&pen, UI_TEXT, "  ");
 	}
-	if (subject && subject->filter) {
-		snprintf(right, sizeof(right), "%s ", input_base_name(subject->input->path));
-	} else {
-		const char *btf = host && host->kernel_btf ? host->kernel_btf : NULL;
-
-		if (btf && strcmp(btf, "/sys/kernel/btf/vmlinux") == 0)
-			snprintf(right, sizeof(right), "model 6.18.44  types: this host ");
-		else if (btf)
-			snprintf(right, sizeof(right), "model 6.18.44  types: %s ",
-				 input_base_name(btf));
-		else
-			snprintf(right, sizeof(right), "model 6.18.44 ");
-	}
-	pen_right(&pen, UI_DIM, right);
+	draw_origin(&pen, subject);
 }
 
 /* What stands in plain sight below the tabs; false if there is nothing to say. */
