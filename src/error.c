@@ -3,6 +3,44 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
+
+/* Bytes of the character at text, 0 if they are none; *c is its number. */
+static size_t decode(const unsigned char *text, size_t len, uint32_t *c)
+{
+	static const uint32_t smallest[] = { 0, 0, 0x80, 0x800, 0x10000 };
+	size_t size = *text < 0x80 ? 1 : *text < 0xc0 ? 0 : *text < 0xe0 ? 2 : *text < 0xf0 ? 3 : 4;
+
+	if (!size || size > len || *text >= 0xf8)
+		return 0;
+	*c = size == 1 ? *text : *text & (0x7fu >> size);
+	for (size_t i = 1; i < size; i++) {
+		if ((text[i] & 0xc0) != 0x80)
+			return 0;
+		*c = *c << 6 | (text[i] & 0x3fu);
+	}
+	return *c < smallest[size] || *c > 0x10ffff || (*c >= 0xd800 && *c < 0xe000) ? 0 : size;
+}
+
+/* Controls of C0, DEL and C1; line and paragraph separators; marks that change the direction. */
+static bool is_control(uint32_t c)
+{
+	return c < 0x20 || (c >= 0x7f && c < 0xa0) || (c >= 0x2028 && c <= 0x202e) ||
+	       (c >= 0x2066 && c <= 0x2069) || c == 0x200e || c == 0x200f || c == 0x61c;
+}
+
+void loupe_text_clean(char *text, size_t len, bool lines)
+{
+	for (size_t i = 0, size; i < len; i += size) {
+		uint32_t c = 0;
+
+		size = decode((const unsigned char *)text + i, len - i, &c);
+		if (size && (!is_control(c) || (lines && (c == '\n' || c == '\t'))))
+			continue;
+		size = size ? size : 1;
+		memset(text + i, '?', size);
+	}
+}
 
 int loupe_error_set(struct loupe_error *err, int code, const char *fmt, ...)
 {
@@ -14,10 +52,7 @@ int loupe_error_set(struct loupe_error *err, int code, const char *fmt, ...)
 	va_start(args, fmt);
 	vsnprintf(err->message, sizeof(err->message), fmt, args);
 	va_end(args);
-	for (char *p = err->message; *p; p++) {
-		if ((unsigned char)*p < 0x20 || *p == 0x7f)
-			*p = '?';
-	}
+	loupe_text_clean(err->message, strlen(err->message), false);
 	return code;
 }
 

@@ -111,10 +111,7 @@ static void cell_text(const struct stat_row *row, int column, char *buf, size_t 
 		return;
 	}
 	snprintf(buf, size, "%s", text_cell(row, column));
-	for (char *p = buf; *p; p++) {
-		if ((unsigned char)*p < 0x20 || *p == 0x7f)
-			*p = '?';
-	}
+	loupe_text_clean(buf, strlen(buf), false);
 }
 
 static int compare_cells(const struct stat_row *a, const struct stat_row *b, int column)

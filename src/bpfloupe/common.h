@@ -32,10 +32,18 @@ struct loupe_error {
 };
 
 /**
+ * Replaces in place, by one '?' a byte, what a terminal would obey: control characters, marks of
+ * direction, and bytes that are no UTF-8.
+ * @param text   len bytes
+ * @param lines  leave line ends and tabs
+ */
+LOUPE_API void loupe_text_clean(char *text, size_t len, bool lines);
+
+/**
  * Fills *err and returns code.
  * @param err   may be NULL
  * @param code  negative errno to return
- * @param fmt   printf format of the message; control characters in the result become '?'
+ * @param fmt   printf format of the message; what loupe_text_clean() replaces becomes '?'
  * @return code
  */
 LOUPE_API int loupe_error_set(struct loupe_error *err, int code, const char *fmt, ...)

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "load/wire.h"
 
+#include "bpfloupe/common.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -134,10 +136,7 @@ char *wire_get_str(struct wire_reader *reader)
 	if (!str)
 		return NULL;
 	str[len - 1] = '\0';
-	for (char *p = str; *p; p++) {
-		if ((unsigned char)*p < 0x20 || *p == 0x7f)
-			*p = '?';
-	}
+	loupe_text_clean(str, strlen(str), false);
 	return str;
 }
 
