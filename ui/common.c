@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* What several commands need: verdicts in words, and the programs of a file. */
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "commands.h"
+#include "input.h"
 
 int verdict_status(enum loupe_verdict verdict)
 {
@@ -46,8 +48,19 @@ int verdict_text(const struct loupe_verify_result *result, char *buf, size_t siz
 int load_programs(const struct args *args, const char *file, struct loupe_program_list *list)
 {
 	struct loupe_error err;
+	char *data;
+	size_t len;
+	int rc;
 
-	if (loupe_load_file(file, &args->load, list, &err))
+	if (input_read(file, &data, &len, &err))
+		return complain(&err);
+	if (loupe_filter_sniff(data, len))
+		rc = loupe_error_set(&err, -EINVAL, "%s: a classic filter; optimize, disasm and cfg take it, "
+				     "and the explorer", file);
+	else
+		rc = loupe_load_bytes(file, data, len, &args->load, list, &err);
+	free(data);
+	if (rc)
 		return complain(&err);
 	if (list->cnt)
 		return 0;

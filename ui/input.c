@@ -7,64 +7,65 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A filter of 4,096 instructions is 32 KiB of bytes, or some hundred KiB of C text. */
-#define MAX_FILTER_BYTES (4u << 20)
+/* The largest object that loads has 256 MiB. */
+#define MAX_INPUT_BYTES ((256u << 20) + 1)
 
-/*
- * Reads the start of a file, at most MAX_FILTER_BYTES.
- * @return 0 with *data for the caller to free, or a negative errno
- */
-static int read_start(const char *path, char **data, size_t *len)
+int input_read(const char *path, char **data, size_t *len, struct loupe_error *err)
 {
 	bool is_stdin = strcmp(path, "-") == 0;
-	FILE *file = is_stdin ? stdin : fopen(path, "rb");
-	char *buf = NULL;
-	int rc = 0;
+	FILE *file = is_stdin ? stdin : fopen(path, "rbe");
+	size_t cap = 0;
+	int rc = file ? 0 : -errno;
 
-	if (!file)
-		return -errno;
-	buf = malloc(MAX_FILTER_BYTES + 1);
-	if (!buf) {
-		rc = -ENOMEM;
-		goto out;
-	}
+	*data = NULL;
+	*len = 0;
 	errno = 0;
-	*len = fread(buf, 1, MAX_FILTER_BYTES, file);
-	if (ferror(file)) {
-		rc = errno ? -errno : -EIO;
-		goto out;
+	while (!rc && !feof(file) && *len < MAX_INPUT_BYTES) {
+		char *grown;
+
+		cap = cap ? cap * 2 : 65536;
+		grown = realloc(*data, cap);
+		if (!grown) {
+			rc = -ENOMEM;
+			break;
+		}
+		*data = grown;
+		*len += fread(*data + *len, 1, cap - *len, file);
+		if (ferror(file))
+			rc = errno ? -errno : -EIO;
 	}
-	*data = buf;
-	buf = NULL;
-out:
-	free(buf);
-	if (!is_stdin)
+	if (file && !is_stdin)
 		fclose(file);
+	if (!rc)
+		return 0;
+	free(*data);
+	*data = NULL;
+	loupe_error_set(err, rc, "cannot read: %s", strerror(-rc));
+	if (err)
+		snprintf(err->file, sizeof(err->file), "%s", path);
 	return rc;
 }
 
 int input_open(const char *path, const struct loupe_load_opts *opts, struct input *out,
 	       struct loupe_error *err)
 {
-	char *data = NULL;
-	size_t len = 0;
+	char *data;
+	size_t len;
 	int rc;
 
 	*out = (struct input){ 0 };
-	rc = read_start(path, &data, &len);
-	if (rc) {
-		loupe_error_set(err, rc, "cannot read %s: %s", path, strerror(-rc));
+	rc = input_read(path, &data, &len, err);
+	if (rc)
 		return rc;
-	}
 	out->path = strdup(path);
 	if (!out->path) {
 		rc = loupe_error_set(err, -ENOMEM, "out of memory");
-	} else if (loupe_filter_sniff(data, len) || strcmp(path, "-") == 0) {
+	} else if (loupe_filter_sniff(data, len)) {
 		out->kind = INPUT_FILTER;
 		rc = loupe_filter_load(path, data, len, NULL, &out->filter, err);
 	} else {
 		out->kind = INPUT_PROGRAMS;
-		rc = loupe_load_file(path, opts, &out->progs, err);
+		rc = loupe_load_bytes(path, data, len, opts, &out->progs, err);
 	}
 	free(data);
 	if (rc)

@@ -19,8 +19,16 @@ struct input {
 };
 
 /**
+ * Reads all of a file, which may be a pipe.
+ * @param path  file; "-": standard input
+ * @param data  on success the contents, for the caller to free; never NULL
+ * @return 0 or a negative errno
+ */
+int input_read(const char *path, char **data, size_t *len, struct loupe_error *err);
+
+/**
  * Opens path.
- * @param path  file; "-": a filter from standard input
+ * @param path  file; "-": standard input
  * @param opts  how eBPF programs are loaded, NULL: defaults
  * @param out   filled on success; empty it with input_finish()
  * @param err   filled on failure, may be NULL

@@ -50,6 +50,16 @@ LOUPE_API int loupe_load_file(const char *path, const struct loupe_load_opts *op
 			      struct loupe_program_list *out, struct loupe_error *err);
 
 /**
+ * The same of a file's bytes that the caller has read, as from a pipe.
+ * @param path  what the file is called in errors and images
+ * @param data  its contents, only read during the call; not NULL
+ * @param len   bytes of them
+ */
+LOUPE_API int loupe_load_bytes(const char *path, const void *data, size_t len,
+			       const struct loupe_load_opts *opts, struct loupe_program_list *out,
+			       struct loupe_error *err);
+
+/**
  * Path of the helper program: opts->helper, else $BPFLOUPE_LOAD_HELPER, else the build tree that
  * the running program lies in, else where it was installed.
  * @param opts  NULL for defaults

@@ -19,8 +19,13 @@ enum { DEFAULT_TIMEOUT_MS = 20000 };
 
 struct file {
 	const char *path;
-	uint8_t *data;
+	const uint8_t *data;
 	size_t len;
+};
+
+struct buffer {
+	uint8_t *data;
+	size_t len, cap;
 };
 
 struct job {
@@ -31,20 +36,20 @@ struct job {
 };
 
 /* Makes room for another read, with a byte to spare so that the end of the file is seen. */
-static int grow(struct file *file, size_t *cap, size_t hint)
+static int grow(struct buffer *buf, size_t hint)
 {
-	size_t wanted = *cap ? *cap * 2 : hint + 1;
+	size_t wanted = buf->cap ? buf->cap * 2 : hint + 1;
 	uint8_t *grown;
 
-	if (file->len < *cap)
+	if (buf->len < buf->cap)
 		return 0;
-	if (*cap > WIRE_MAX_OBJECT)
+	if (buf->cap > WIRE_MAX_OBJECT)
 		return -EFBIG;
-	grown = realloc(file->data, wanted);
+	grown = realloc(buf->data, wanted);
 	if (!grown)
 		return -ENOMEM;
-	file->data = grown;
-	*cap = wanted;
+	buf->data = grown;
+	buf->cap = wanted;
 	return 0;
 }
 
@@ -60,22 +65,22 @@ static int wait_readable(int fd, int64_t deadline)
 	return 0;
 }
 
-static int read_all(struct file *file, int fd, int64_t deadline)
+static int read_all(struct buffer *buf, int fd, int64_t deadline)
 {
-	size_t cap = 0, hint = 65536;
+	size_t hint = 65536;
 	struct stat st;
 	ssize_t n = 1;
 
 	if (!fstat(fd, &st) && S_ISREG(st.st_mode) && st.st_size <= WIRE_MAX_OBJECT)
 		hint = (size_t)st.st_size;
 	while (n) {
-		int ret = grow(file, &cap, hint);
+		int ret = grow(buf, hint);
 
 		if (ret)
 			return ret;
-		n = read(fd, file->data + file->len, cap - file->len);
+		n = read(fd, buf->data + buf->len, buf->cap - buf->len);
 		if (n > 0)
-			file->len += (size_t)n;
+			buf->len += (size_t)n;
 		else if (n < 0 && errno == EAGAIN)
 			ret = wait_readable(fd, deadline);
 		else if (n < 0 && errno != EINTR)
@@ -86,14 +91,19 @@ static int read_all(struct file *file, int fd, int64_t deadline)
 	return 0;
 }
 
-static int read_file(struct file *file, int64_t deadline, struct loupe_error *err)
+/* *own is the caller's to free, also after an error. */
+static int read_file(struct file *file, uint8_t **own, int64_t deadline, struct loupe_error *err)
 {
 	int fd = open(file->path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK), ret;
+	struct buffer buf = { 0 };
 
 	if (fd < 0)
 		return loupe_error_set(err, -errno, "cannot open: %s", strerror(errno));
-	ret = read_all(file, fd, deadline);
+	ret = read_all(&buf, fd, deadline);
 	close(fd);
+	*own = buf.data;
+	file->data = buf.data;
+	file->len = buf.len;
 	if (ret == -EFBIG)
 		return loupe_error_set(err, ret, "larger than %d MiB", WIRE_MAX_OBJECT >> 20);
 	return ret ? loupe_error_set(err, ret, "cannot read: %s", strerror(-ret)) : 0;
@@ -407,11 +417,14 @@ static int dispatch(struct job *job, struct loupe_program_list *out, struct loup
 			       "assembler text (which has a .type line)");
 }
 
-int loupe_load_file(const char *path, const struct loupe_load_opts *opts,
-		    struct loupe_program_list *out, struct loupe_error *err)
+/* Loads data, or what path holds if there is none. */
+static int load(const char *path, const uint8_t *data, size_t len,
+		const struct loupe_load_opts *opts, struct loupe_program_list *out,
+		struct loupe_error *err)
 {
 	struct job *job = calloc(1, sizeof(*job));
-	int ret;
+	uint8_t *own = NULL;
+	int ret = 0;
 
 	*out = (struct loupe_program_list){ 0 };
 	if (!job)
@@ -422,8 +435,9 @@ int loupe_load_file(const char *path, const struct loupe_load_opts *opts,
 	if (!job->opts.timeout_ms)
 		job->opts.timeout_ms = DEFAULT_TIMEOUT_MS;
 	job->deadline = child_now_ms() + job->opts.timeout_ms;
-	job->file.path = path;
-	ret = read_file(&job->file, job->deadline, err);
+	job->file = (struct file){ .path = path, .data = data, .len = len };
+	if (!data)
+		ret = read_file(&job->file, &own, job->deadline, err);
 	if (!ret)
 		ret = check_choices(&job->opts, err);
 	if (!ret)
@@ -435,7 +449,20 @@ int loupe_load_file(const char *path, const struct loupe_load_opts *opts,
 		if (err && !err->file[0])
 			snprintf(err->file, sizeof(err->file), "%s", path);
 	}
-	free(job->file.data);
+	free(own);
 	free(job);
 	return ret;
+}
+
+int loupe_load_file(const char *path, const struct loupe_load_opts *opts,
+		    struct loupe_program_list *out, struct loupe_error *err)
+{
+	return load(path, NULL, 0, opts, out, err);
+}
+
+int loupe_load_bytes(const char *path, const void *data, size_t len,
+		     const struct loupe_load_opts *opts, struct loupe_program_list *out,
+		     struct loupe_error *err)
+{
+	return load(path, data, len, opts, out, err);
 }
