@@ -95,10 +95,7 @@ int complain_text(const char *fmt, ...)
 	va_start(args, fmt);
 	vsnprintf(text, sizeof(text), fmt, args);
 	va_end(args);
-	for (char *p = text; *p; p++) {
-		if ((unsigned char)*p < 0x20 || *p == 0x7f)
-			*p = '?';
-	}
+	loupe_text_clean(text, strlen(text), false);
 	fprintf(stderr, "bpfloupe: %s\n", text);
 	return 2;
 }
@@ -292,8 +289,9 @@ static int parse_option(struct args *args, uint32_t command, const char *name, i
 	if (row && strcmp(word, "-h") && (word[1] == '-') != (strlen(row->name) > 1))
 		row = NULL;
 	if (!row || !(row->commands & command))
-		return complain_text("%s has no option '%s'; see bpfloupe %s --help", name, word,
-				     command == FOR_EXPLORE ? "" : name);
+		return complain_text("%s has no option '%s'; see bpfloupe %s%s--help", name, word,
+				     command == FOR_EXPLORE ? "" : name,
+				     command == FOR_EXPLORE ? "" : " ");
 	if (!row->arg && value)
 		return complain_text("option '%s' takes no argument", word);
 	if (row->arg && !value) {

@@ -33,8 +33,10 @@ static int write_graph(const struct args *args, struct loupe_cfg_program *prog, 
 	for (size_t i = 0; i < sizeof(formats) / sizeof(formats[0]); i++) {
 		if (strcmp(formats[i].name, name))
 			continue;
-		return formats[i].write(&report, stdout) ? complain_text("cannot draw the graph: out of memory, or it is too large")
-							  : STATUS_OK;
+		/* what could not be written is told at the end */
+		if (!formats[i].write(&report, stdout) || ferror(stdout))
+			return STATUS_OK;
+		return complain_text("cannot draw the graph: out of memory, or it is too large");
 	}
 	return complain_text("-o takes text, dot, svg or json, not '%s'", name);
 }

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "commands.h"
+#include "out.h"
 #include "roff.h"
 #include "tui.h"
 
@@ -130,15 +131,12 @@ static const struct command *find_command(int *argc, char ***argv)
 	return &commands[0];
 }
 
-int main(int argc, char **argv)
+static int run(int argc, char **argv)
 {
 	const struct command *command;
 	struct args args;
 	int err;
 
-	setlocale(LC_ALL, "");
-	argc--;
-	argv++;
 	if (argc == 1 && !strcmp(argv[0], "--version")) {
 		printf("bpfloupe %s (model: Linux 6.18.44, x86-64)\n", BPFLOUPE_VERSION);
 		return STATUS_OK;
@@ -167,5 +165,14 @@ int main(int argc, char **argv)
 	}
 	if (args.file_cnt > 1 && !command->many)
 		return complain_text("%s takes one file, not %u", command->name, args.file_cnt);
+	if (command->name)
+		out_guard();
 	return command->run(&args);
+}
+
+int main(int argc, char **argv)
+{
+	out_reserve();
+	setlocale(LC_ALL, "");
+	return out_finish(run(argc - 1, argv + 1));
 }
