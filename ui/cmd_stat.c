@@ -114,23 +114,30 @@ static int stat_file(const struct args *args, const char *file, struct stat_tabl
 int cmd_stat(const struct args *args)
 {
 	struct stat_columns columns, by = { 0 };
+	const char *format = args->output ? args->output : "table";
 	struct stat_table table = { 0 };
 	int status = STATUS_OK;
+	bool any;
 
 	stat_columns_default(&columns);
 	if (args->columns && stat_columns_parse(args->columns, &columns))
 		return STATUS_USAGE;
 	if (args->sort && stat_columns_parse(args->sort, &by))
 		return STATUS_USAGE;
+	/* a mistake is told before the files are verified, not after */
+	if (stat_write_check(format) || (args->filter && stat_filter(&table, args->filter)))
+		return STATUS_USAGE;
 	/* One unreadable file does not take the others along. */
 	for (uint32_t i = 0; i < args->file_cnt; i++) {
 		if (stat_file(args, args->files[i], &table))
 			status = STATUS_USAGE;
 	}
+	any = table.cnt;
 	if (args->filter && stat_filter(&table, args->filter))
 		status = STATUS_USAGE;
 	stat_sort(&table, &by);
-	if (table.cnt && stat_write(stdout, &table, &columns, args->output ? args->output : "table"))
+	/* nothing passed the filters: a table of no rows; nothing was read: nothing */
+	if ((any || !status) && stat_write(stdout, &table, &columns, format))
 		status = STATUS_USAGE;
 	finish_table(&table);
 	return status;

@@ -35,12 +35,14 @@ struct stat_columns {
 	uint32_t cnt;
 };
 
-/* Parses "a,b,c"; for sorting also "a>" and "a<". 0, or 2 after one line on stderr. */
+/* Parses "a,b,c"; for sorting also "a>" and "a<", or veristat's "a." and "a^". 0, or 2 after one line on stderr. */
 int stat_columns_parse(const char *text, struct stat_columns *out);
 void stat_columns_default(struct stat_columns *out);
 void stat_sort(struct stat_table *table, const struct stat_columns *by);
 /* Drops rows that the filters do not let through. 0, or 2 after one line on stderr. */
 int stat_filter(struct stat_table *table, const char *filters);
+/* Whether there is such a format. 0, or 2 after one line on stderr. */
+int stat_write_check(const char *format);
 /* format: table, csv or json. 0, or 2 after one line on stderr. */
 int stat_write(FILE *out, const struct stat_table *table, const struct stat_columns *columns,
 	       const char *format);

@@ -13,35 +13,42 @@
 enum cell_type { CELL_TEXT, CELL_NUMBER, CELL_ERRNO };
 
 static const struct {
-	const char *name;  /* veristat's */
-	const char *title; /* of the table */
+	const char *name;     /* veristat's */
+	const char *names[2]; /* what veristat also takes for it */
+	const char *title;    /* of the table */
 	enum cell_type type;
 	size_t off;
 	bool by_default;
 } columns[] = {
-	{ "file_name", "File", CELL_TEXT, offsetof(struct stat_row, file_name), true },
-	{ "prog_name", "Program", CELL_TEXT, offsetof(struct stat_row, prog_name), true },
-	{ "verdict", "Verdict", CELL_TEXT, offsetof(struct stat_row, verdict), true },
-	{ "duration", "Duration (us)", CELL_NUMBER, offsetof(struct stat_row, duration), true },
-	{ "total_insns", "Insns", CELL_NUMBER, offsetof(struct stat_row, total_insns), true },
-	{ "total_states", "States", CELL_NUMBER, offsetof(struct stat_row, total_states), true },
-	{ "peak_states", "Peak states", CELL_NUMBER, offsetof(struct stat_row, peak_states), true },
-	{ "max_states_per_insn", "Max states per insn", CELL_NUMBER,
+	{ "file_name", { "filename", "file" }, "File", CELL_TEXT, offsetof(struct stat_row, file_name), true },
+	{ "prog_name", { "progname", "prog" }, "Program", CELL_TEXT, offsetof(struct stat_row, prog_name), true },
+	{ "verdict", { NULL }, "Verdict", CELL_TEXT, offsetof(struct stat_row, verdict), true },
+	{ "duration", { "dur" }, "Duration (us)", CELL_NUMBER, offsetof(struct stat_row, duration), true },
+	{ "total_insns", { "insns" }, "Insns", CELL_NUMBER, offsetof(struct stat_row, total_insns), true },
+	{ "total_states", { "states" }, "States", CELL_NUMBER, offsetof(struct stat_row, total_states), true },
+	{ "peak_states", { NULL }, "Peak states", CELL_NUMBER, offsetof(struct stat_row, peak_states), true },
+	{ "max_states_per_insn", { NULL }, "Max states per insn", CELL_NUMBER,
 	  offsetof(struct stat_row, max_states_per_insn), true },
-	{ "prog_size", "Program size", CELL_NUMBER, offsetof(struct stat_row, prog_size), true },
-	{ "stack", "Stack", CELL_NUMBER, offsetof(struct stat_row, stack), false },
-	{ "prog_type", "Program type", CELL_TEXT, offsetof(struct stat_row, prog_type), false },
-	{ "attach_type", "Attach type", CELL_TEXT, offsetof(struct stat_row, attach_type), false },
-	{ "errno", "Errno", CELL_ERRNO, offsetof(struct stat_row, err), false },
-	{ "reason", "Reason", CELL_TEXT, offsetof(struct stat_row, reason), false },
+	{ "prog_size", { "size" }, "Program size", CELL_NUMBER, offsetof(struct stat_row, prog_size), true },
+	{ "stack", { NULL }, "Stack", CELL_NUMBER, offsetof(struct stat_row, stack), false },
+	{ "prog_type", { NULL }, "Program type", CELL_TEXT, offsetof(struct stat_row, prog_type), false },
+	{ "attach_type", { NULL }, "Attach type", CELL_TEXT, offsetof(struct stat_row, attach_type), false },
+	{ "errno", { NULL }, "Errno", CELL_ERRNO, offsetof(struct stat_row, err), false },
+	{ "reason", { NULL }, "Reason", CELL_TEXT, offsetof(struct stat_row, reason), false },
 };
 
 enum { COLUMNS = sizeof(columns) / sizeof(columns[0]) };
 
+static bool is_name(const char *known, const char *name, size_t len)
+{
+	return known && strlen(known) == len && !strncmp(known, name, len);
+}
+
 static int find_column(const char *name, size_t len)
 {
 	for (int i = 0; i < COLUMNS; i++) {
-		if (strlen(columns[i].name) == len && !strncmp(columns[i].name, name, len))
+		if (is_name(columns[i].name, name, len) || is_name(columns[i].names[0], name, len) ||
+		    is_name(columns[i].names[1], name, len))
 			return i;
 	}
 	return -1;
@@ -72,19 +79,27 @@ int stat_columns_parse(const char *text, struct stat_columns *out)
 {
 	*out = (struct stat_columns){ 0 };
 	while (*text) {
-		size_t len = strcspn(text, ","), name = strcspn(text, ",<>^");
-		int column = find_column(text, name);
+		size_t len = strcspn(text, ","), name = len;
+		bool down = false;
+		int column;
+
+		/* our order, or veristat's; no column's name ends with one of those */
+		if (name > 1 && strchr("<>^.!_", text[name - 1])) {
+			down = !strchr("<^", text[name - 1]);
+			name--;
+		}
+		column = find_column(text, name);
 
 		if (column < 0)
 			return unknown_column(text, name);
 		if (out->cnt == STAT_MAX_COLUMNS)
 			return complain_text("more than %d columns", STAT_MAX_COLUMNS);
 		out->at[out->cnt] = column;
-		out->down[out->cnt++] = name < len && text[name] == '>';
+		out->down[out->cnt++] = down;
 		text += len;
 		text += *text == ',';
 	}
-	return 0;
+	return out->cnt ? 0 : complain_text("-e and -s take names of columns, separated by commas");
 }
 
 /* --- cells --------------------------------------------------------------------------------------- */
@@ -149,59 +164,100 @@ void stat_sort(struct stat_table *table, const struct stat_columns *by)
 
 /* --- filters -------------------------------------------------------------------------------------- */
 
-static const char *const operators[] = { "<=", ">=", "!=", "=", "<", ">" };
+enum operator { LESS_EQUAL, MORE_EQUAL, NOT_EQUAL, EQUAL, LESS, MORE, OPERATORS };
 
-/* 1: passes, 0: does not, -1: complained. */
-static int passes(const struct stat_row *row, const char *filter)
-{
-	size_t name = strcspn(filter, "<>=!"), i = 0;
+static const char *const operators[OPERATORS] = { "<=", ">=", "!=", "=", "<", ">" };
+
+struct filter {
+	bool deny;	   /* drops what it matches, of files and programs */
+	const char *file;  /* pattern, NULL: any */
+	const char *prog;  /* pattern, NULL: any */
+	const char *name;  /* pattern for either, NULL: any */
+	int column;	   /* compared with value, -1: none */
+	enum operator op;
 	const char *value;
-	uint64_t want, have;
-	int column, order;
+	uint64_t number;
+};
+
+/* text is the filter's from now on: patterns are cut out of it in place. */
+static int parse_pattern(char *text, struct filter *out)
+{
+	char *slash;
+
+	*out = (struct filter){ .column = -1, .deny = *text == '!' };
+	text += out->deny;
+	slash = strchr(text, '/');
+	if (!*text)
+		return complain_text("a filter lacks its pattern; '!' goes before one, as !test_*");
+	if (!slash) {
+		out->name = text;
+		return 0;
+	}
+	*slash = '\0';
+	out->file = *text ? text : NULL;
+	out->prog = slash[1] ? slash + 1 : NULL;
+	return 0;
+}
+
+static int parse_filter(char *text, struct filter *out)
+{
+	size_t name = strcspn(text, "<>=!");
 	char *end;
 
-	if (!filter[name])
-		return !fnmatch(filter, row->file_name, 0) || !fnmatch(filter, row->prog_name, 0);
-	column = find_column(filter, name);
-	if (column < 0)
-		return unknown_column(filter, name) ? -1 : -1;
-	while (i < sizeof(operators) / sizeof(operators[0]) &&
-	       strncmp(filter + name, operators[i], strlen(operators[i])))
-		i++;
-	if (i == sizeof(operators) / sizeof(operators[0])) {
-		complain_text("filter '%s' has no operator; use = != < <= > >=", filter);
-		return -1;
-	}
-	value = filter + name + strlen(operators[i]);
-	if (columns[column].type == CELL_TEXT) {
-		bool same = !fnmatch(value, text_cell(row, column), 0);
+	if (!text[name] || !name)
+		return parse_pattern(text, out);
+	*out = (struct filter){ .column = find_column(text, name) };
+	if (out->column < 0)
+		return unknown_column(text, name);
+	while (out->op < OPERATORS &&
+	       strncmp(text + name, operators[out->op], strlen(operators[out->op])))
+		out->op++;
+	if (out->op == OPERATORS)
+		return complain_text("filter '%s' has no operator; use = != < <= > >=", text);
+	out->value = text + name + strlen(operators[out->op]);
+	if (columns[out->column].type == CELL_TEXT)
+		return out->op == EQUAL || out->op == NOT_EQUAL ?
+			       0 :
+			       complain_text("filter '%s': text is compared with = or !=", text);
+	out->number = strtoull(out->value, &end, 10);
+	if (*out->value < '0' || *out->value > '9' || *end)
+		return complain_text("filter '%s': '%s' is no number", text, out->value);
+	return 0;
+}
 
-		if (i != 2 && i != 3) {
-			complain_text("filter '%s': text is compared with = or !=", filter);
-			return -1;
-		}
-		return i == 3 ? same : !same;
+static bool matches(const char *pattern, const char *text)
+{
+	return !pattern || !fnmatch(pattern, text, 0);
+}
+
+static bool passes(const struct stat_row *row, const struct filter *filter)
+{
+	uint64_t have;
+
+	if (filter->column < 0) {
+		bool match = filter->name ? matches(filter->name, row->file_name) ||
+						    matches(filter->name, row->prog_name) :
+					    matches(filter->file, row->file_name) &&
+						    matches(filter->prog, row->prog_name);
+
+		return match != filter->deny;
 	}
-	want = strtoull(value, &end, 10);
-	if (end == value || *end) {
-		complain_text("filter '%s': '%s' is no number", filter, value);
-		return -1;
-	}
-	have = number_cell(row, column);
-	order = (have > want) - (have < want);
-	switch (i) {
-	case 0:
-		return order <= 0;
-	case 1:
-		return order >= 0;
-	case 2:
-		return order != 0;
-	case 3:
-		return order == 0;
-	case 4:
-		return order < 0;
+	if (columns[filter->column].type == CELL_TEXT)
+		return matches(filter->value, text_cell(row, filter->column)) == (filter->op == EQUAL);
+	have = number_cell(row, filter->column);
+	switch (filter->op) {
+	case LESS_EQUAL:
+		return have <= filter->number;
+	case MORE_EQUAL:
+		return have >= filter->number;
+	case NOT_EQUAL:
+		return have != filter->number;
+	case EQUAL:
+		return have == filter->number;
+	case LESS:
+		return have < filter->number;
 	default:
-		return order > 0;
+		return have > filter->number;
 	}
 }
 
@@ -212,31 +268,31 @@ static void drop_row(struct stat_row *row)
 	free(row->reason);
 }
 
-static int apply_filter(struct stat_table *table, const char *filter)
+static void apply_filter(struct stat_table *table, const struct filter *filter)
 {
-	uint32_t kept = 0, i = 0;
+	uint32_t kept = 0;
 
-	for (; i < table->cnt; i++) {
-		int pass = passes(&table->rows[i], filter);
-
-		if (pass < 0)
-			return 2;
-		if (pass)
+	for (uint32_t i = 0; i < table->cnt; i++) {
+		if (passes(&table->rows[i], filter))
 			table->rows[kept++] = table->rows[i];
 		else
 			drop_row(&table->rows[i]);
 	}
 	table->cnt = kept;
-	return 0;
 }
 
 int stat_filter(struct stat_table *table, const char *filters)
 {
-	char *copy = strdup(filters), *rest = copy, *filter;
+	char *copy = strdup(filters), *rest = copy, *text;
 	int err = copy ? 0 : complain_text("out of memory");
 
-	while (!err && (filter = strsep(&rest, ",")))
-		err = *filter ? apply_filter(table, filter) : 0;
+	while (!err && (text = strsep(&rest, ","))) {
+		struct filter filter;
+
+		err = *text ? parse_filter(text, &filter) : 0;
+		if (!err && *text)
+			apply_filter(table, &filter);
+	}
 	free(copy);
 	return err;
 }
@@ -331,6 +387,13 @@ static int write_json(FILE *out, const struct stat_table *table, const struct st
 	return err ? complain_text("out of memory") : 0;
 }
 
+int stat_write_check(const char *format)
+{
+	if (!strcmp(format, "table") || !strcmp(format, "csv") || !strcmp(format, "json"))
+		return 0;
+	return complain_text("-o takes table, csv or json, not '%s'", format);
+}
+
 int stat_write(FILE *out, const struct stat_table *table, const struct stat_columns *cols,
 	       const char *format)
 {
@@ -340,7 +403,5 @@ int stat_write(FILE *out, const struct stat_table *table, const struct stat_colu
 		write_csv(out, table, cols);
 	else if (!strcmp(format, "json"))
 		return write_json(out, table, cols);
-	else
-		return complain_text("-o takes table, csv or json, not '%s'", format);
 	return 0;
 }
