@@ -157,6 +157,9 @@ static enum view_id suitable_view(const struct tui *tui, const struct subject *s
 	if (result->verdict == LOUPE_REJECTED && result->phase != LOUPE_PHASE_EXPLORE_MAIN &&
 	    result->phase != LOUPE_PHASE_EXPLORE_SUBPROGS)
 		return subject->error_insn >= 0 ? VIEW_CFG : VIEW_LOG;
+	/* what was too long is answered by what it cost */
+	if (result->verdict == LOUPE_REJECTED && result->err == -E2BIG)
+		return VIEW_COST;
 	return VIEW_WALK;
 }
 

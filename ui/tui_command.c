@@ -155,6 +155,7 @@ static const struct command commands[] = {
 	{ "level", ARG_LEVEL, NULL, "1|2|4|6", "log level of the log view" },
 	{ "edit", ARG_WORD, NULL, "N", "graph of a filter after N edits" },
 	{ "sort", ARG_WORD, NULL, "COLUMN", "sort a table by the column of that name" },
+	{ "by", ARG_WORD, NULL, "line|function|insn|branch", "what the costs are by" },
 	{ "export", ARG_FILE, do_export, "FILE", "write everything that the view shows as text" },
 	{ "save-screen", ARG_FILE, do_save_screen, "FILE",
 	  "write the screen as text, or as a picture if FILE ends in .svg" },
