@@ -273,6 +273,28 @@ static int check_spin_lock(struct vf_env *env, uint32_t regno, const struct vf_c
 	return vf_lock_release(st, REF_TYPE_LOCK, reg->id, ptr);
 }
 
+/* A kernel pointer in a map's value; those need kernel types, their absence does not. */
+static int check_kptr(struct vf_env *env, uint32_t regno)
+{
+	const struct loupe_reg *reg = &vf_cur_regs(env)[regno];
+	const struct vf_map *map = &env->maps[reg->map.idx];
+
+	if (!map_has_btf(map->def)) {
+		vf_msg(env, "map '%s' has to have BTF in order to use bpf_kptr_xchg\n", map->def->name);
+		return -EINVAL;
+	}
+	if (!tnum_is_const(reg->var_off)) {
+		vf_msg(env, "R%u doesn't have constant offset. kptr has to be at the constant offset\n",
+		       regno);
+		return -EINVAL;
+	}
+	if (map->kernel_fields)
+		return vf_not_judged(env, "insn %d: map '%s' holds pointers of kernel types",
+				     env->insn_idx, map->def->name);
+	vf_msg(env, "R%u has no valid kptr\n", regno);
+	return -EINVAL;
+}
+
 /* A string constant: in a frozen read-only map, zero-terminated. */
 static int check_const_str(struct vf_env *env, uint32_t regno)
 {
@@ -393,8 +415,9 @@ static int check_by_kind(struct vf_env *env, uint32_t i, uint32_t arg_type,
 		return vf_mark_chain_precision(env, regno);
 	case ARG_PTR_TO_CONST_STR:
 		return check_const_str(env, regno);
-	case ARG_PTR_TO_DYNPTR:
 	case ARG_KPTR_XCHG_DEST:
+		return check_kptr(env, regno);
+	case ARG_PTR_TO_DYNPTR:
 	case ARG_PTR_TO_PERCPU_BTF_ID:
 		return vf_not_judged(env, "insn %d: %s#%d takes a dynptr or a kernel type",
 				     env->insn_idx, vf_func_name(meta->func_id), meta->func_id);

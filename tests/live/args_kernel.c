@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * usage: args_kernel [HELPER…]
+ * usage: args_kernel [--unprivileged] [HELPER]
  * Arguments of helpers, against the running kernel: every helper that a program type has is called
  * with every kind of value in its first argument, then in its second with a right first one, and so
- * on; with every kind of map; and its result is used. What is right is learnt from the kernel.
+ * on; with every kind of map; and its result is used. What is right is learnt from the kernel. A
+ * helper that all types have is tried with a third of them, unless RIG_ALL is in the environment.
  */
 #include "rig.h"
 
@@ -455,12 +456,64 @@ static bool is_available(struct rig *rig, const struct subject *subject, int fun
 	return !strstr(rig->log, "cannot use helper") && !strstr(rig->log, "invalid func");
 }
 
-static bool is_wanted(int argc, char **argv, int func)
+static int wanted; /* helper, 0: all */
+
+/* Helpers of all types are the same in most. */
+static bool is_tried(const struct rig *rig, int func, int index)
 {
-	for (int i = 1; i < argc; i++)
-		if (atoi(argv[i]) == func)
-			return true;
-	return argc < 2;
+	static const int common[] = {
+		BPF_FUNC_map_lookup_elem, BPF_FUNC_map_update_elem, BPF_FUNC_map_delete_elem,
+		BPF_FUNC_ktime_get_ns, BPF_FUNC_trace_printk, BPF_FUNC_get_prandom_u32,
+		BPF_FUNC_tail_call, BPF_FUNC_perf_event_read, BPF_FUNC_perf_event_read_value,
+		BPF_FUNC_map_push_elem, BPF_FUNC_map_pop_elem, BPF_FUNC_map_peek_elem,
+		BPF_FUNC_strtol, BPF_FUNC_strtoul, BPF_FUNC_probe_read_user,
+		BPF_FUNC_probe_read_kernel, BPF_FUNC_probe_read_user_str,
+		BPF_FUNC_probe_read_kernel_str, BPF_FUNC_ringbuf_output, BPF_FUNC_ringbuf_reserve,
+		BPF_FUNC_ringbuf_submit, BPF_FUNC_ringbuf_discard, BPF_FUNC_ringbuf_query,
+		BPF_FUNC_get_task_stack, BPF_FUNC_copy_from_user, BPF_FUNC_snprintf_btf,
+		BPF_FUNC_task_storage_get, BPF_FUNC_task_storage_delete, BPF_FUNC_for_each_map_elem,
+		BPF_FUNC_snprintf, BPF_FUNC_timer_init, BPF_FUNC_timer_set_callback,
+		BPF_FUNC_timer_start, BPF_FUNC_timer_cancel, BPF_FUNC_trace_vprintk,
+		BPF_FUNC_find_vma, BPF_FUNC_loop, BPF_FUNC_strncmp, BPF_FUNC_copy_from_user_task,
+		BPF_FUNC_kptr_xchg, BPF_FUNC_map_lookup_percpu_elem, BPF_FUNC_dynptr_from_mem,
+		BPF_FUNC_ringbuf_reserve_dynptr, BPF_FUNC_dynptr_read, BPF_FUNC_dynptr_write,
+		BPF_FUNC_user_ringbuf_drain,
+	};
+
+	if (wanted)
+		return wanted == func;
+	for (size_t i = 0; i < sizeof(common) / sizeof(common[0]); i++)
+		if (common[i] == func && (func + index) % 3 && !rig->unprivileged && !getenv("RIG_ALL"))
+			return false;
+	return true;
+}
+
+static int run(struct rig *rig, int index)
+{
+	const struct subject *subject = &subjects[index];
+
+	if (rig_init(rig, maps, MAPS))
+		return 1;
+	if (rig->unprivileged && !rig_drop_privileges())
+		return 1;
+	for (int func = 1; func <= 211; func++)
+		if (is_tried(rig, func, index) && is_available(rig, subject, func))
+			try_helper(rig, subject, func);
+	rig_finish(rig);
+	if (rig->unprivileged)
+		printf("type %u: %u same, %u different, %u not judged\n", subject->type, rig->same,
+		       rig->differ, rig->not_judged);
+	return rig->differ ? 1 : 0;
+}
+
+static int run_unprivileged(struct rig *rig, int index)
+{
+	static const uint32_t types[] = { BPF_PROG_TYPE_SOCKET_FILTER, BPF_PROG_TYPE_CGROUP_SKB };
+	int i = 0;
+
+	while (subjects[i].type != types[index])
+		i++;
+	return run(rig, i);
 }
 
 int main(int argc, char **argv)
@@ -476,15 +529,14 @@ int main(int argc, char **argv)
 		if (maps[i].type == BPF_MAP_TYPE_ARRAY_OF_MAPS ||
 		    maps[i].type == BPF_MAP_TYPE_HASH_OF_MAPS)
 			maps[i].inner_map_fd = RIG_FIRST_FD + HASH_MAP;
-	/* some maps take programs of one type only, so that each type needs its own */
-	for (size_t s = 0; s < sizeof(subjects) / sizeof(subjects[0]); s++) {
-		if (rig_init(&rig, maps, MAPS))
-			return 1;
-		for (int func = 1; func <= 211; func++)
-			if (is_wanted(argc, argv, func) && is_available(&rig, &subjects[s], func))
-				try_helper(&rig, &subjects[s], func);
-		rig_finish(&rig);
+	if (argc > 1 && !strcmp(argv[1], "--unprivileged")) {
+		wanted = argc > 2 ? atoi(argv[2]) : 0;
+		return rig_run_unprivileged(&rig, 2, run_unprivileged);
 	}
+	wanted = argc > 1 ? atoi(argv[1]) : 0;
+	/* some maps take programs of one type only, so that each type needs its own */
+	for (size_t s = 0; s < sizeof(subjects) / sizeof(subjects[0]); s++)
+		run(&rig, (int)s);
 	printf("%u same, %u different, %u not judged\n", rig.same, rig.differ, rig.not_judged);
 	return rig.differ ? 1 : 0;
 }

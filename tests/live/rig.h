@@ -7,10 +7,14 @@
 #define TESTS_LIVE_RIG_H
 
 #include <errno.h>
+#include <fcntl.h>
+#include <grp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "bpfloupe/image.h"
@@ -31,6 +35,7 @@ struct rig {
 	int kernel_err;	    /* and its errno, negative */
 	uint32_t accepted;  /* by the kernel, of all */
 	uint32_t same, differ, not_judged;
+	bool unprivileged;
 };
 
 static inline struct loupe_insn rig_insn(int code, int dst, int src, int off, int imm)
@@ -73,7 +78,8 @@ static inline void rig_add_map(struct rig *rig, int dst, uint32_t map, bool valu
 }
 
 /* The counts go on from an earlier use of the rig; zero it before the first. */
-static inline int rig_init(struct rig *rig, struct loupe_map *maps, uint32_t map_cnt)
+static inline int rig_init_btf(struct rig *rig, struct loupe_map *maps, uint32_t map_cnt,
+			       uint8_t *btf, uint32_t btf_size)
 {
 	struct loupe_error err;
 	int ret;
@@ -87,14 +93,25 @@ static inline int rig_init(struct rig *rig, struct loupe_map *maps, uint32_t map
 	rig->image.host.cpus = (uint32_t)sysconf(_SC_NPROCESSORS_CONF);
 	for (uint32_t i = 0; i < map_cnt; i++)
 		maps[i].fd = RIG_FIRST_FD + (int32_t)i;
-	ret = kernel_prepare(&rig->image, -1, &rig->prep, &err);
+	rig->image.btf = btf;
+	rig->image.btf_size = btf_size;
+	ret = kernel_prepare_btf(&rig->image, &err);
+	if (ret >= -1)
+		ret = kernel_prepare(&rig->image, ret, &rig->prep, &err);
 	if (ret)
 		printf("%s\n", err.message);
 	return ret;
 }
 
+static inline int rig_init(struct rig *rig, struct loupe_map *maps, uint32_t map_cnt)
+{
+	return rig_init_btf(rig, maps, map_cnt, NULL, 0);
+}
+
 static inline void rig_finish(struct rig *rig)
 {
+	if (rig->prep.btf_fd >= 0)
+		close(rig->prep.btf_fd);
 	kernel_prepared_finish(&rig->prep);
 	free(rig->log);
 }
@@ -112,6 +129,7 @@ static inline void rig_ask_kernel(struct rig *rig)
 		.log_buf = (uint64_t)(uintptr_t)rig->log,
 		.prog_flags = rig->image.prog_flags,
 		.expected_attach_type = rig->image.expected_attach_type,
+		.prog_btf_fd = rig->prep.btf_fd > 0 ? (uint32_t)rig->prep.btf_fd : 0,
 	};
 	int fd;
 
@@ -144,6 +162,7 @@ static inline int rig_ask_model(struct rig *rig, struct loupe_log_difference *di
 		.level = LOUPE_LOG_LEVEL2 | LOUPE_LOG_STATS,
 		.sink = loupe_log_compare_feed,
 		.sink_ctx = compare,
+		.unprivileged = rig->unprivileged,
 	};
 	struct loupe_verify_result result;
 	struct loupe_verify_opts opts;
@@ -151,6 +170,7 @@ static inline int rig_ask_model(struct rig *rig, struct loupe_log_difference *di
 	int err;
 
 	loupe_verify_opts_init(&opts);
+	opts.unprivileged = rig->unprivileged;
 	if (loupe_log_create(&rig->image, &log_opts, &log))
 		abort();
 	opts.listeners[opts.listener_cnt++] = loupe_log_listener(log);
@@ -200,6 +220,81 @@ static inline void LOUPE_PRINTF(2, 3) rig_compare(struct rig *rig, const char *f
 	if (diff.line)
 		printf("   after  %s\n   kernel %s\n   model  %s\n", diff.before[2], diff.want,
 		       diff.got);
+}
+
+/* --- without privileges ------------------------------------------------------------------------------ */
+
+#define RIG_SYSCTL "/proc/sys/kernel/unprivileged_bpf_disabled"
+
+static char rig_sysctl_before;
+
+static inline bool rig_write_sysctl(char value)
+{
+	int fd = open(RIG_SYSCTL, O_WRONLY);
+	bool ok = fd >= 0 && write(fd, &value, 1) == 1;
+
+	if (fd >= 0)
+		close(fd);
+	return ok;
+}
+
+static inline bool rig_read_sysctl(char *value)
+{
+	int fd = open(RIG_SYSCTL, O_RDONLY);
+	bool ok = fd >= 0 && read(fd, value, 1) == 1;
+
+	if (fd >= 0)
+		close(fd);
+	return ok;
+}
+
+static inline void rig_restore_and_die(int sig)
+{
+	(void)sig;
+	rig_write_sysctl(rig_sysctl_before);
+	_exit(1);
+}
+
+/*
+ * Calls run, given an index, in a child each for 0 … cnt-1, with bpf(2) open to ordinary users
+ * meanwhile. @return an exit status
+ */
+static inline int rig_run_unprivileged(struct rig *rig, int cnt, int (*run)(struct rig *rig, int index))
+{
+	int status = 0;
+
+	if (!rig_read_sysctl(&rig_sysctl_before) || rig_sysctl_before == '1' ||
+	    !rig_write_sysctl('0')) {
+		printf("skipped: ordinary users cannot be let use bpf(2)\n");
+		return RIG_SKIPPED;
+	}
+	signal(SIGTERM, rig_restore_and_die);
+	signal(SIGINT, rig_restore_and_die);
+	rig->unprivileged = true;
+	fflush(NULL);
+	for (int i = 0; i < cnt; i++) {
+		pid_t child = fork();
+		int child_status = 1;
+
+		if (!child) {
+			signal(SIGTERM, SIG_DFL);
+			signal(SIGINT, SIG_DFL);
+			exit(run(rig, i));
+		}
+		if (child < 0 || waitpid(child, &child_status, 0) < 0 || child_status)
+			status = 1;
+	}
+	rig_write_sysctl(rig_sysctl_before);
+	return status;
+}
+
+/* For good; what is open stays open. */
+static inline bool rig_drop_privileges(void)
+{
+	enum { NOBODY = 65534 };
+
+	return geteuid() != 0 || (!setgroups(0, NULL) && !setresgid(NOBODY, NOBODY, NOBODY) &&
+	       !setresuid(NOBODY, NOBODY, NOBODY));
 }
 
 #endif
