@@ -277,6 +277,20 @@ static bool opts_valid(const struct loupe_kernel_opts *opts)
 	       opts->runs <= RUNS_MAX;
 }
 
+/* Where ordinary users may not load programs at all, the kernel's answer says nothing of this one. */
+static int check_unprivileged(struct loupe_error *err)
+{
+	FILE *f = fopen("/proc/sys/kernel/unprivileged_bpf_disabled", "re");
+	int disabled = f ? fgetc(f) : '0';
+
+	if (f)
+		fclose(f);
+	if (disabled == '0')
+		return 0;
+	return loupe_error_set(err, -EPERM, "not judged by the kernel: ordinary users may load no "
+			       "programs: kernel.unprivileged_bpf_disabled is %c", disabled);
+}
+
 /* What an image cannot name in this process. */
 static int check_image(const struct loupe_image *image, struct loupe_error *err)
 {
@@ -321,6 +335,8 @@ int loupe_kernel_verify(const struct loupe_image *image, const struct loupe_kern
 	if (!opts_valid(opts))
 		return loupe_error_set(err, -EINVAL, "log level, log size or runs out of range");
 	ret = check_image(image, err);
+	if (!ret && opts->unprivileged)
+		ret = check_unprivileged(err);
 	if (ret)
 		return ret;
 	to.answer = map_shared(sizeof(*to.answer));

@@ -28,14 +28,11 @@ void vf_mark_ptr_not_null(const struct vf_env *env, struct loupe_reg *reg)
 	}
 	switch (map->def->type) {
 	case BPF_MAP_TYPE_XSKMAP:
-		/* a socket that a map gave is not one from elsewhere */
 		reg->type = PTR_TO_XDP_SOCK;
-		reg->raw[1] = reg->map.idx + 1;
 		break;
 	case BPF_MAP_TYPE_SOCKMAP:
 	case BPF_MAP_TYPE_SOCKHASH:
 		reg->type = PTR_TO_SOCKET;
-		reg->raw[1] = reg->map.idx + 1;
 		break;
 	default:
 		reg->type = PTR_TO_MAP_VALUE;
