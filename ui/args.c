@@ -29,6 +29,10 @@ enum option_id {
 	OPT_FILTER,
 	OPT_EMIT,
 	OPT_EXPLAIN,
+	OPT_LEVEL_1,
+	OPT_LEVEL_2,
+	OPT_LEVEL_3,
+	OPT_WEIGHTS,
 	OPT_BEFORE,
 	OPT_RUNS,
 	OPT_JOBS,
@@ -71,6 +75,10 @@ static const struct option_row options[] = {
 	{ OPT_FILTER, "f", "FILTERS", FOR_STAT, "rows to show: COLUMN=VALUE, COLUMN>N ..., or a name with * and ?, or FILE/PROGRAM; ! before it: not those" },
 	{ OPT_EMIT, "emit", "FORM", FOR_OPTIMIZE, "ddd, asm, words, c, raw or stats (default ddd)" },
 	{ OPT_EXPLAIN, "explain", NULL, FOR_OPTIMIZE, "list every edit and why each load stayed" },
+	{ OPT_LEVEL_1, "O1", NULL, FOR_OPTIMIZE, "keep the filter's tests: share tails, lead ways over what they decide" },
+	{ OPT_LEVEL_2, "O2", NULL, FOR_OPTIMIZE, "build it anew from what it decides, where that is shorter (default)" },
+	{ OPT_LEVEL_3, "O3", NULL, FOR_OPTIMIZE, "try orders in which words are asked for, too" },
+	{ OPT_WEIGHTS, "weights", "FILE", FOR_OPTIMIZE, "how often calls are made: name, nr, six arguments, weight, with tabs" },
 	{ OPT_BEFORE, "before", NULL, FOR_CFG, "the program as it was loaded, not what verification leaves of it" },
 	{ OPT_RUNS, "n", "N", FOR_BENCH, "runs of each (default 10)" },
 	{ OPT_JOBS, "j", "N", FOR_PARITY, "programs compared at the same time (default 1)" },
@@ -220,6 +228,14 @@ static int set_option(struct args *args, const struct option_row *row, const cha
 	case OPT_EXPLAIN:
 		args->explain = true;
 		return 0;
+	case OPT_LEVEL_1:
+	case OPT_LEVEL_2:
+	case OPT_LEVEL_3:
+		args->passes.level = 1 + (uint32_t)(row->id - OPT_LEVEL_1);
+		return 0;
+	case OPT_WEIGHTS:
+		args->weights = value;
+		return 0;
 	case OPT_BEFORE:
 		args->before = true;
 		return 0;
@@ -257,6 +273,12 @@ static int set_option(struct args *args, const struct option_row *row, const cha
 	return 2;
 }
 
+/* Letters and levels go with one dash, words with two. */
+static bool one_dash(const struct option_row *row)
+{
+	return strlen(row->name) == 1 || row->name[0] == 'O';
+}
+
 static const struct option_row *find_option(const char *name, size_t len)
 {
 	for (size_t i = 0; i < OPTIONS; i++) {
@@ -285,8 +307,7 @@ static int parse_option(struct args *args, uint32_t command, const char *name, i
 
 	if (command == FOR_OPTIMIZE && switch_pass_off(args, word))
 		return 0;
-	/* one letter goes with one dash, a word with two */
-	if (row && strcmp(word, "-h") && (word[1] == '-') != (strlen(row->name) > 1))
+	if (row && strcmp(word, "-h") && (word[1] == '-') == one_dash(row))
 		row = NULL;
 	if (!row || !(row->commands & command))
 		return complain_text("%s has no option '%s'; see bpfloupe %s%s--help", name, word,
@@ -309,6 +330,7 @@ int args_parse(struct args *args, uint32_t command, const char *name, int argc, 
 
 	*args = (struct args){ .log_level = 1, .runs = 10, .jobs = 1, .seed = 1, .width = 80, .height = 24 };
 	args->load.size = sizeof(args->load);
+	args->passes.level = command == FOR_OPTIMIZE ? 2 : 0;
 	loupe_verify_opts_init(&args->verify);
 	for (int i = 0; i < argc; i++) {
 		if (!only_files && !strcmp(argv[i], "--")) {
@@ -329,7 +351,7 @@ int args_parse(struct args *args, uint32_t command, const char *name, int argc, 
 
 static const char *dashes(const struct option_row *row)
 {
-	return strlen(row->name) > 1 ? "--" : "-";
+	return one_dash(row) ? "-" : "--";
 }
 
 static void write_option(FILE *out, bool man, const char *dash, const char *name, const char *arg,

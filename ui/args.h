@@ -36,6 +36,7 @@ struct args {
 	const char *sort;     /* -s */
 	const char *filter;   /* -f */
 	struct loupe_filter_opts passes;
+	const char *weights; /* --weights */
 	bool explain;
 	bool before;	      /* cfg: of the program as it was loaded */
 	uint32_t runs;	      /* -n */

@@ -191,6 +191,41 @@ LOUPE_API struct loupe_filter_stats loupe_filter_stats_of(enum loupe_filter_flav
 							  const struct loupe_cbpf_insn *insns,
 							  uint32_t cnt);
 
+/* ---- proving ------------------------------------------------------------------------------ */
+
+/* The layout of struct seccomp_data. */
+struct loupe_seccomp_data {
+	uint32_t nr;
+	uint32_t arch; /* AUDIT_ARCH_* */
+	uint64_t ip;
+	uint64_t args[6];
+};
+
+enum loupe_proof_verdict {
+	LOUPE_PROOF_PROVEN,  /* the same answer to every input */
+	LOUPE_PROOF_TESTED,  /* the same answer to all inputs that were generated */
+	LOUPE_PROOF_REFUTED, /* there is an input with different answers */
+};
+
+struct loupe_filter_proof {
+	enum loupe_proof_verdict verdict;
+	const char *why_not;	       /* tested: why it is not decided, static storage */
+	uint32_t inputs;	       /* tested: how many inputs */
+	uint32_t nodes;		       /* nodes of decision diagrams that it took */
+	struct loupe_seccomp_data data; /* refuted, seccomp: such an input */
+	uint32_t before, after;	       /* refuted: the answers to it */
+};
+
+/**
+ * Decides whether two filters answer the same to every input. Seccomp filters are decided, whatever
+ * they do, unless they divide or shift by what depends on the input or need too much memory; these
+ * and socket filters are tested on generated inputs.
+ * @return 0, -EINVAL for filters of different flavours, -ENOMEM
+ */
+LOUPE_API int loupe_filter_prove(const struct loupe_filter *before,
+				 const struct loupe_filter *after, struct loupe_filter_proof *out,
+				 struct loupe_error *err);
+
 /* ---- optimizing --------------------------------------------------------------------------- */
 
 /* What a person may know about a pass. */
@@ -202,9 +237,35 @@ struct loupe_filter_pass {
 /** The passes in the order in which they run. */
 LOUPE_API const struct loupe_filter_pass *loupe_filter_passes(uint32_t *cnt);
 
-/* Zero-initialised means: everything on. */
+/* How often system calls are made, in any unit. */
+struct loupe_filter_weights {
+	uint32_t *nr; /* ascending, none twice */
+	double *weight;
+	uint32_t cnt;
+};
+
+/**
+ * Reads weights: a line a call, columns separated by tabs: name, number, six arguments, weight;
+ * more columns and lines that start with # are ignored. Weights of equal numbers add up.
+ * @param out  zeroed first; free with loupe_filter_weights_finish(), on failure too
+ * @return 0; -EINVAL with position; errno of reading; -ENOMEM
+ */
+LOUPE_API int loupe_filter_weights_load(const char *path, struct loupe_filter_weights *out,
+					struct loupe_error *err);
+
+LOUPE_API void loupe_filter_weights_finish(struct loupe_filter_weights *weights);
+
+/* Zero-initialised means: everything on, instructions stay where they are. */
 struct loupe_filter_opts {
 	uint64_t off; /* bit n: pass n of loupe_filter_passes() does not run */
+	/*
+	 * 0: in place, and each edit by itself keeps the meaning; 1: by way of a graph, which keeps
+	 * the filter's tests; 2: built anew from what it decides, where that is shorter; 3: also
+	 * other orders of words are tried.
+	 */
+	uint32_t level;
+	const struct loupe_filter_weights *weights; /* for level 2 and 3; NULL: what the filter
+						       tests early is frequent */
 };
 
 /** Switches a pass off or on by name. @return 0, -ENOENT when there is none of that name */
@@ -220,20 +281,24 @@ LOUPE_API int loupe_filter_optimize(const struct loupe_filter *filter,
 				    const struct loupe_filter_opts *opts,
 				    struct loupe_rewrite **out, struct loupe_error *err);
 
+/**
+ * As loupe_filter_optimize(), and has the result judged; one that is not right is not used, but a
+ * lower level's.
+ * @param proof  receives the verdict on the result
+ * @param level  receives the level that was used, may be NULL
+ */
+LOUPE_API int loupe_filter_optimize_proven(const struct loupe_filter *filter,
+					   const struct loupe_filter_opts *opts,
+					   struct loupe_rewrite **out,
+					   struct loupe_filter_proof *proof, uint32_t *level,
+					   struct loupe_error *err);
+
 /** Makes a filter of its own from the program after the first n edits of rw. */
 LOUPE_API int loupe_filter_from_rewrite(const struct loupe_filter *filter,
 					const struct loupe_rewrite *rw, uint32_t n,
 					struct loupe_filter **out, struct loupe_error *err);
 
 /* ---- evaluating --------------------------------------------------------------------------- */
-
-/* The layout of struct seccomp_data. */
-struct loupe_seccomp_data {
-	uint32_t nr;
-	uint32_t arch; /* AUDIT_ARCH_* */
-	uint64_t ip;
-	uint64_t args[6];
-};
 
 struct loupe_filter_input {
 	const void *data; /* struct loupe_seccomp_data, or a packet from its link layer header on */
@@ -261,33 +326,6 @@ struct loupe_filter_run {
 LOUPE_API int loupe_filter_eval(const struct loupe_filter *filter,
 				const struct loupe_filter_input *input,
 				struct loupe_filter_run *run, struct loupe_error *err);
-
-/* ---- proving ------------------------------------------------------------------------------ */
-
-enum loupe_proof_verdict {
-	LOUPE_PROOF_PROVEN,  /* the same answer to every input */
-	LOUPE_PROOF_TESTED,  /* the same answer to all inputs that were generated */
-	LOUPE_PROOF_REFUTED, /* there is an input with different answers */
-};
-
-struct loupe_filter_proof {
-	enum loupe_proof_verdict verdict;
-	const char *why_not;	       /* tested: why it is not decided, static storage */
-	uint32_t inputs;	       /* tested: how many inputs */
-	uint32_t nodes;		       /* nodes of decision diagrams that it took */
-	struct loupe_seccomp_data data; /* refuted, seccomp: such an input */
-	uint32_t before, after;	       /* refuted: the answers to it */
-};
-
-/**
- * Decides whether two filters answer the same to every input. Seccomp filters are decided, whatever
- * they do, unless they divide or shift by what depends on the input or need too much memory; these
- * and socket filters are tested on generated inputs.
- * @return 0, -EINVAL for filters of different flavours, -ENOMEM
- */
-LOUPE_API int loupe_filter_prove(const struct loupe_filter *before,
-				 const struct loupe_filter *after, struct loupe_filter_proof *out,
-				 struct loupe_error *err);
 
 /** Name of an x86-64 system call, NULL if unknown. */
 LOUPE_API const char *loupe_syscall_name(uint32_t arch, uint32_t nr);

@@ -1,18 +1,30 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "filter/opt.h"
 
+#include "filter/levels.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* Add a pass: one row here, one function in a file of its own. Rows run in this order. */
+/*
+ * Add a pass: one row here, one function in a file of its own. Rows run in this order; those
+ * without a function are parts of the levels that work on a graph.
+ */
 static const struct filter_pass passes[] = {
 	{ { "jump-threading", "lead jumps past jumps, to where they end" }, filter_pass_thread },
 	{ { "unreachable", "take out what no way leads to" }, filter_pass_unreachable },
 	{ { "redundant-load", "take out loads of what a register already holds" },
 	  filter_pass_load },
 	{ { "merge-returns", "share equal returns" }, filter_pass_return },
+	{ { "share-suffixes", "share equal tails of ways, from level 1 on (off: level 0)" }, NULL },
+	{ { "resynthesis", "build the filter anew from what it decides, from level 2 on" }, NULL },
+	{ { "word-order", "try orders in which words are asked for, at level 3" }, NULL },
 };
+
+/* Rows of the table. */
+enum { THREAD, UNREACHABLE, LOAD, RETURN, SHARE, SYNTH, SEARCH };
+
 #define PASS_CNT (sizeof(passes) / sizeof(passes[0]))
 
 const struct loupe_filter_pass *loupe_filter_passes(uint32_t *cnt)
@@ -270,7 +282,7 @@ bool filter_scratch_ok(const struct filter_opt *opt, uint32_t as_return, uint32_
 	return ok;
 }
 
-static int run_passes(struct filter_opt *opt, uint64_t off)
+static int run_in_place(struct filter_opt *opt, uint64_t off)
 {
 	bool again = true;
 
@@ -279,7 +291,7 @@ static int run_passes(struct filter_opt *opt, uint64_t off)
 		for (size_t i = 0; i < PASS_CNT; i++) {
 			int edits;
 
-			if (off & UINT64_C(1) << i)
+			if (!passes[i].run || off & UINT64_C(1) << i)
 				continue;
 			opt->pass = passes[i].info.name;
 			edits = filter_opt_number(opt);
@@ -292,6 +304,31 @@ static int run_passes(struct filter_opt *opt, uint64_t off)
 	}
 	opt->pass = "reach";
 	return filter_make_reach(opt);
+}
+
+static bool is_off(uint64_t off, uint32_t row)
+{
+	return off >> row & 1;
+}
+
+static int run_passes(struct filter_opt *opt, const struct loupe_filter_opts *opts)
+{
+	uint64_t off = opts->off;
+	uint32_t use = 0;
+	int ret = 0;
+
+	if (!is_off(off, THREAD))
+		use |= FILTER_USE_TESTS;
+	if (!is_off(off, LOAD))
+		use |= FILTER_USE_LOADS;
+	if (opts->level >= 2 && !is_off(off, SYNTH))
+		use |= FILTER_USE_SYNTH;
+	if (opts->level >= 3 && !is_off(off, SEARCH))
+		use |= FILTER_USE_SEARCH;
+	/* A graph has neither unreachable code nor two equal returns. */
+	if (opts->level && !is_off(off, UNREACHABLE) && !is_off(off, RETURN) && !is_off(off, SHARE))
+		ret = filter_optimize_graph(opt, use, opts->weights);
+	return ret ? ret : run_in_place(opt, off);
 }
 
 /* The kernel must take what we made; anything else is a mistake of ours and must not get out. */
@@ -308,12 +345,13 @@ static int check_result(const struct loupe_filter *filter, const struct loupe_re
 int loupe_filter_optimize(const struct loupe_filter *filter, const struct loupe_filter_opts *opts,
 			  struct loupe_rewrite **out, struct loupe_error *err)
 {
+	const struct loupe_filter_opts none = { 0 };
 	struct filter_opt opt;
 	int ret = filter_opt_init(&opt, filter);
 
 	*out = NULL;
 	if (!ret)
-		ret = run_passes(&opt, opts ? opts->off : 0);
+		ret = run_passes(&opt, opts ? opts : &none);
 	if (ret >= 0)
 		ret = loupe_rewrite_seal(opt.rw);
 	if (ret)
@@ -326,6 +364,50 @@ int loupe_filter_optimize(const struct loupe_filter *filter, const struct loupe_
 	}
 	filter_opt_finish(&opt);
 	return ret;
+}
+
+static int judge(const struct loupe_filter *filter, const struct loupe_rewrite *rw,
+		 struct loupe_filter_proof *proof, struct loupe_error *err)
+{
+	struct loupe_filter *after;
+	int ret = loupe_filter_from_rewrite(filter, rw, loupe_rewrite_edit_cnt(rw), &after, err);
+
+	if (!ret)
+		ret = loupe_filter_prove(filter, after, proof, err);
+	loupe_filter_destroy(after);
+	return ret;
+}
+
+int loupe_filter_optimize_proven(const struct loupe_filter *filter,
+				 const struct loupe_filter_opts *opts, struct loupe_rewrite **out,
+				 struct loupe_filter_proof *proof, uint32_t *level,
+				 struct loupe_error *err)
+{
+	struct loupe_filter_opts at = opts ? *opts : (struct loupe_filter_opts){ 0 };
+
+	for (;;) {
+		int ret = loupe_filter_optimize(filter, &at, out, err);
+
+		if (!ret)
+			ret = judge(filter, *out, proof, err);
+		if (ret || proof->verdict != LOUPE_PROOF_REFUTED || !at.level) {
+			if (!ret && proof->verdict == LOUPE_PROOF_REFUTED)
+				ret = loupe_error_set(
+					err, -EPROTO,
+					"the optimized filter is not the same; it is not "
+					"used");
+			if (ret) {
+				loupe_rewrite_destroy(*out);
+				*out = NULL;
+			}
+			if (level)
+				*level = at.level;
+			return ret;
+		}
+		loupe_rewrite_destroy(*out);
+		*out = NULL;
+		at.level--;
+	}
 }
 
 int loupe_filter_from_rewrite(const struct loupe_filter *filter, const struct loupe_rewrite *rw,
