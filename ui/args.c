@@ -87,7 +87,7 @@ static const struct option_row options[] = {
 	{ OPT_SAVE, "save", "DIR", FOR_PARITY, "where random programs that differ are saved, shrunk (default: here)" },
 	{ OPT_SCRIPT, "script", "FILE", FOR_EXPLORE, "obey keys and commands from a file, without a terminal" },
 	{ OPT_SIZE, "size", "WxH", FOR_EXPLORE, "cells of a script's screen (default 80x24)" },
-	{ OPT_VIEW, "view", "NAME", FOR_EXPLORE, "view to open: cfg, walk, prune, cost, log ..." },
+	{ OPT_VIEW, "view", "NAME", FOR_EXPLORE, "view to open: cfg, walk, prune, cost, blame, log ..." },
 	{ OPT_THEME, "theme", "NAME", FOR_EXPLORE, "dark, light or none" },
 	{ OPT_ASCII, "ascii", NULL, FOR_EXPLORE | FOR_CFG, "no characters beyond ASCII" },
 	{ OPT_HELP, "help", NULL, UINT32_MAX, "this text" },

@@ -3,6 +3,7 @@
 #include "tui.h"
 
 #include "kernel_ask.h"
+#include "explain.h"
 #include "screen_write.h"
 #include "tui_internal.h"
 
@@ -126,6 +127,7 @@ static void land(struct tui *tui)
 	uint32_t step = LOUPE_NO_STEP;
 
 	tui->landed = true;
+	tui->has_loc = false;
 	tui->place = (struct place){ .step = LOUPE_NO_STEP, .insn = 0 };
 	if (subject->filter)
 		return;
@@ -160,6 +162,8 @@ static enum view_id suitable_view(const struct tui *tui, const struct subject *s
 	/* what was too long is answered by what it cost */
 	if (result->verdict == LOUPE_REJECTED && result->err == -E2BIG)
 		return VIEW_COST;
+	if (explain_blames(subject))
+		return VIEW_BLAME;
 	return VIEW_WALK;
 }
 
@@ -308,6 +312,19 @@ void tui_go(struct tui *tui, struct place place)
 void tui_set_place(struct tui *tui, struct place place)
 {
 	tui->place = place;
+}
+
+void tui_set_loc(struct tui *tui, struct loupe_loc loc)
+{
+	tui->loc = loc;
+	tui->has_loc = true;
+}
+
+bool tui_loc(const struct tui *tui, struct loupe_loc *loc)
+{
+	if (tui->has_loc)
+		*loc = tui->loc;
+	return tui->has_loc;
 }
 
 struct place tui_place(const struct tui *tui)

@@ -30,6 +30,8 @@ struct tui {
 	uint32_t back_cnt;
 	bool landed; /* the current subject was shown where its answer is */
 	struct place place;
+	struct loupe_loc loc; /* register or slot last looked at */
+	bool has_loc;
 	struct jobs *jobs;
 	struct prompt prompt;
 	enum request prompt_for; /* REQ_COMMAND, REQ_SEARCH or REQ_GOTO while the prompt is open */

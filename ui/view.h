@@ -94,6 +94,10 @@ void tui_go(struct tui *tui, struct place place);
 void tui_set_place(struct tui *tui, struct place place);
 struct place tui_place(const struct tui *tui);
 
+/** Notes the register or slot that a view shows now; false if none was noted for this subject. */
+void tui_set_loc(struct tui *tui, struct loupe_loc loc);
+bool tui_loc(const struct tui *tui, struct loupe_loc *loc);
+
 /** Number of subjects, one of them, the current one's number. */
 uint32_t tui_subject_cnt(const struct tui *tui);
 struct subject *tui_subject(struct tui *tui, uint32_t n);

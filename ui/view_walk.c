@@ -109,6 +109,15 @@ static void go_writer(struct walk_view *walk)
 		walk->info.insn_idx, name);
 }
 
+static void go_blame(struct walk_view *walk)
+{
+	int64_t at = walk->scroll[WALK_STATE].cursor;
+
+	if (at < walk->row_cnt && walk->rows[at].kind == WALK_ROW_LOC)
+		tui_set_loc(walk->view.tui, walk->rows[at].loc);
+	tui_show(walk->view.tui, VIEW_BLAME);
+}
+
 static void enter(struct walk_view *walk)
 {
 	const struct scroll *scroll = &walk->scroll[walk->focus];
@@ -202,6 +211,9 @@ static bool step_request(struct walk_view *walk, enum request request)
 		break;
 	case REQ_WRITER:
 		go_writer(walk);
+		break;
+	case REQ_BLAME:
+		go_blame(walk);
 		break;
 	case REQ_FIRST:
 		walk_seek(walk, 0);
@@ -536,7 +548,7 @@ static const struct view_hint hints[] = {
 	{ REQ_STEP, REQ_STEP_BACK, "step" },	   { REQ_VISIT_PREV, REQ_VISIT_NEXT, "visit" },
 	{ REQ_HIT_NEXT, REQ_HIT_PREV, "hit" },	   { REQ_EVICT_NEXT, REQ_EVICT_PREV, "eviction" },
 	{ REQ_GOTO, REQ_NONE, "goto" },		   { REQ_NEXT_PANE, REQ_NONE, "pane" },
-	{ REQ_ERROR, REQ_NONE, "error" },	   { REQ_WRITER, REQ_NONE, "writer" },
+	{ REQ_ERROR, REQ_NONE, "error" },	   { REQ_WRITER, REQ_BLAME, "writer, blame" },
 	{ REQ_NONE, REQ_NONE, NULL },
 };
 

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Errors are explained by the row that is about them, and about the register that they name. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <string.h>
+
+#include "explain.h"
+
+static void the_right_rule(void **state)
+{
+	static const struct {
+		const char *message, *rule; /* what the rule must speak of */
+	} cases[] = {
+		{ "invalid access to packet, off=20 size=1, R1(id=1,off=20,r=0); R1 offset is outside "
+		  "of the packet", "data_end" },
+		{ "R0 invalid mem access 'map_value_or_null'", "NULL" },
+		{ "R1 invalid mem access 'scalar'", "number is used as an address" },
+		{ "R4 min value is negative, either use unsigned or 'var &= const'", "less than zero" },
+		{ "R4 unbounded memory access, use 'var &= const' or 'if (var < const)'", "no upper limit" },
+		{ "R3 !read_ok", "nothing was written" },
+		{ "invalid read from stack R2 off -16+0 size 8", "Stack bytes" },
+		{ "Unreleased reference id=2 alloc_insn=5", "still holds" },
+		{ "infinite loop detected at insn 3", "never ends" },
+		{ "BPF program is too large. Processed 1000001 insn", "1,000,000" },
+		{ "The sequence of 8193 jumps is too complex.", "branches" },
+		{ "R1 type=scalar expected=map_ptr", "another kind of argument" },
+		{ "unreachable insn 2", "No jump" },
+		{ "combined stack size of 2 calls is 600. Too large", "512 bytes together" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		const struct explanation *found = explain_error(cases[i].message);
+
+		assert_non_null(found);
+		assert_non_null(strstr(found->rule, cases[i].rule));
+	}
+	assert_null(explain_error("something that no kernel says"));
+}
+
+static void every_row_is_whole(void **state)
+{
+	const struct explanation *row;
+
+	(void)state;
+	for (size_t i = 0; (row = explanation_get(i)) != NULL; i++) {
+		assert_true(strlen(row->pattern) > 3);
+		assert_int_equal(row->rule[strlen(row->rule) - 1], '.');
+		assert_int_equal(row->ways[strlen(row->ways) - 1], '.');
+	}
+}
+
+static void the_register_it_names(void **state)
+{
+	(void)state;
+	assert_int_equal(explain_register("R1 offset is outside of the packet"), 1);
+	assert_int_equal(explain_register("off=20 size=1, R10(id=1)"), 10);
+	assert_int_equal(explain_register("EACCES in BPR2x R4"), 4);
+	assert_int_equal(explain_register("Unreleased reference id=2"), -1);
+	assert_int_equal(explain_register("R99 R12"), -1);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_right_rule),
+		cmocka_unit_test(every_row_is_whole),
+		cmocka_unit_test(the_register_it_names),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

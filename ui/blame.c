@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Following values back, and finding where a bound was lost. */
+#include "blame.h"
+
+#include "words.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Loops can make chains as long as the path; what matters is near its end. */
+enum { MAX_ROWS = 400, MAX_DEPTH = 3 };
+
+void blame_finish(struct blame *blame)
+{
+	free(blame->rows);
+	*blame = (struct blame){ 0 };
+}
+
+void blame_words(const struct loupe_blame *link, char *buf, size_t size)
+{
+	/* %s are the locations that it was made from */
+	static const struct {
+		const char *none, *one, *two;
+	} words[] = {
+		[LOUPE_ORIGIN_ENTRY] = { "held since the function began" },
+		[LOUPE_ORIGIN_CONST] = { "a constant" },
+		[LOUPE_ORIGIN_MAP] = { "address of a map, function or object" },
+		[LOUPE_ORIGIN_CTX] = { "loaded from the context" },
+		[LOUPE_ORIGIN_LOAD] = { "loaded from memory" },
+		[LOUPE_ORIGIN_CALL] = { "given or cleared by the call" },
+		[LOUPE_ORIGIN_COPY] = { "copied", "copy of %s" },
+		[LOUPE_ORIGIN_FILL] = { "read from the stack", "read from %s" },
+		[LOUPE_ORIGIN_SPILL] = { "stored", "stored from %s" },
+		[LOUPE_ORIGIN_ALU] = { "computed", "computed from %s", "computed from %s and %s" },
+		[LOUPE_ORIGIN_BRANCH] = { "narrowed by the branch", "narrowed by the branch" },
+		[LOUPE_ORIGIN_ARG] = { "passed", "passed as %s" },
+		[LOUPE_ORIGIN_RETURN] = { "returned", "returned in %s" },
+		[LOUPE_ORIGIN_OTHER] = { "changed along with others", "changed along with others" },
+	};
+	char one[32] = "", two[32] = "";
+
+	if (link->from_cnt > 0)
+		words_loc(&link->from[0], false, one, sizeof(one));
+	if (link->from_cnt > 1)
+		words_loc(&link->from[1], false, two, sizeof(two));
+	if (link->from_cnt > 1 && words[link->origin].two)
+		snprintf(buf, size, "computed from %s and %s", one, two);
+	else if (link->from_cnt && words[link->origin].one) {
+		const char *text = words[link->origin].one, *at = strstr(text, "%s");
+
+		if (at)
+			snprintf(buf, size, "%.*s%s", (int)(at - text), text, one);
+		else
+			snprintf(buf, size, "%s", text);
+	} else {
+		snprintf(buf, size, "%s", words[link->origin].none);
+	}
+}
+
+static struct blame_row *add_row(struct blame *blame)
+{
+	if (blame->cnt == blame->cap) {
+		uint32_t cap = blame->cap ? blame->cap * 2 : 32;
+		struct blame_row *rows = realloc(blame->rows, cap * sizeof(*rows));
+
+		if (!rows)
+			return NULL;
+		blame->rows = rows;
+		blame->cap = cap;
+	}
+	blame->rows[blame->cnt] = (struct blame_row){ 0 };
+	return &blame->rows[blame->cnt++];
+}
+
+static int follow(struct blame *blame, const struct loupe_trace *trace, uint32_t step,
+		  struct loupe_loc loc, uint32_t depth)
+{
+	for (;;) {
+		struct loupe_blame link;
+		struct blame_row *row;
+
+		if (blame->cnt == MAX_ROWS) {
+			blame->cut = true;
+			return 0;
+		}
+		if (loupe_trace_blame(trace, step, loc, &link))
+			return 0;
+		row = add_row(blame);
+		if (!row)
+			return -ENOMEM;
+		row->link = link;
+		row->depth = depth;
+		row->used = step;
+		loupe_trace_value(trace, step, loc, &row->value);
+		if (link.step == LOUPE_NO_STEP || !link.from_cnt)
+			return 0;
+		/* the second value's story first: it is what changed this one */
+		if (link.from_cnt > 1 && depth + 1 < MAX_DEPTH &&
+		    follow(blame, trace, link.step, link.from[1], depth + 1))
+			return -ENOMEM;
+		step = link.step;
+		loc = link.from[0];
+	}
+}
+
+/* ---- where a bound was lost --------------------------------------------------------------- */
+
+/* Bytes that the access of an insn reaches behind its base register; 0 if it is no access. */
+static int64_t reach(const struct loupe_insn *insn)
+{
+	static const uint8_t sizes[] = { 4, 2, 1, 8 };
+	uint8_t class = insn->code & 7;
+
+	return class >= 1 && class <= 3 ? insn->off + sizes[insn->code >> 3 & 3] : 0;
+}
+
+/* Packet bytes that are missing for an access; 0 if they are all known, or it is no packet pointer. */
+static int64_t missing(const struct loupe_reg *reg, int64_t needed)
+{
+	uint32_t type = loupe_base_type(reg->type);
+	int64_t end;
+
+	if (type != PTR_TO_PACKET && type != PTR_TO_PACKET_META)
+		return 0;
+	if (reg->umax > UINT16_MAX)
+		return INT32_MAX;
+	end = (int64_t)reg->umax + reg->off + needed;
+	return end > reg->range ? end - reg->range : 0;
+}
+
+static bool is_packet(const struct loupe_reg *reg)
+{
+	return loupe_base_type(reg->type) == PTR_TO_PACKET ||
+	       loupe_base_type(reg->type) == PTR_TO_PACKET_META;
+}
+
+static void where(const struct blame_row *row, char *buf, size_t size)
+{
+	if (row->link.step == LOUPE_NO_STEP)
+		snprintf(buf, size, "before the function began");
+	else
+		snprintf(buf, size, "insn %d (step %u)", row->link.insn_idx, row->link.step);
+}
+
+/* The row after which the access would not have been accepted any more, NULL if it never was. */
+static struct blame_row *find_loss(struct blame *blame, const struct loupe_trace *trace,
+				   int64_t needed)
+{
+	for (uint32_t i = 0; i < blame->cnt; i++) {
+		struct blame_row *row = &blame->rows[i];
+		struct loupe_value before;
+
+		if (row->depth || row->link.step == LOUPE_NO_STEP || !row->link.from_cnt ||
+		    loupe_trace_value(trace, row->link.step, row->link.from[0], &before))
+			continue;
+		if (is_packet(&before.reg) && missing(&row->value.reg, needed) &&
+		    !missing(&before.reg, needed))
+			return row;
+	}
+	return NULL;
+}
+
+static void packet_answer(struct blame *blame, const struct loupe_trace *trace, const char *name,
+			  const struct loupe_reg *reg, int64_t needed)
+{
+	struct blame_row *loss = find_loss(blame, trace, needed);
+	char at[64];
+
+	if (!loss) {
+		snprintf(blame->answer, sizeof(blame->answer),
+			 "The bound was never made: the access reaches to byte %" PRId64
+			 " behind %s, of which %d are known to exist.",
+			 reg->off + needed, name, reg->range);
+		return;
+	}
+	loss->lost = true;
+	where(loss, at, sizeof(at));
+	snprintf(blame->answer, sizeof(blame->answer),
+		 "The bound was lost at %s: before it, this access would have been accepted; "
+		 "afterwards %d bytes behind %s are known to exist.",
+		 at, loss->value.reg.range, name);
+}
+
+/* What is wrong with the value at a rejected step. */
+static void make_answer(struct blame *blame, const struct subject *subject)
+{
+	const struct loupe_trace *trace = subject->trace;
+	int32_t insn = loupe_trace_step_insn(trace, blame->step);
+	const struct loupe_reg *reg;
+	char name[32], at[64];
+
+	if (!blame->cnt || insn < 0 || blame->loc.kind != LOUPE_LOC_REG ||
+	    blame->step != loupe_trace_error_step(trace))
+		return;
+	words_loc(&blame->loc, false, name, sizeof(name));
+	reg = &blame->rows[0].value.reg;
+	where(&blame->rows[0], at, sizeof(at));
+	if (is_packet(reg) && reach(&loupe_trace_insns(trace)[insn])) {
+		packet_answer(blame, trace, name, reg, reach(&loupe_trace_insns(trace)[insn]));
+	} else if (reg->type & PTR_MAYBE_NULL) {
+		snprintf(blame->answer, sizeof(blame->answer),
+			 "%s may be NULL: it comes from %s, and no branch on the way here excludes that.",
+			 name, at);
+	} else if (reg->type == NOT_INIT) {
+		snprintf(blame->answer, sizeof(blame->answer),
+			 blame->rows[0].link.step == LOUPE_NO_STEP ?
+				 "%s holds nothing: it was never written on the way here (%s)." :
+				 "%s holds nothing: it was cleared at %s.",
+			 name, at);
+	} else if (reg->type == SCALAR_VALUE && reg->var_off.mask) {
+		snprintf(blame->answer, sizeof(blame->answer),
+			 "%s is a number from %" PRId64 " to %" PRId64 " (unsigned up to %" PRIu64
+			 "), last changed at %s.",
+			 name, reg->smin, reg->smax, reg->umax, at);
+	} else if (reg->type == SCALAR_VALUE) {
+		snprintf(blame->answer, sizeof(blame->answer), "%s is the number %" PRId64 ", since %s.",
+			 name, (int64_t)reg->var_off.value, at);
+	} else if (reg->var_off.mask) {
+		snprintf(blame->answer, sizeof(blame->answer),
+			 "%s points %" PRId64 " to %" PRId64 " bytes beyond %d, last changed at %s.", name,
+			 reg->smin, reg->smax, reg->off, at);
+	} else {
+		snprintf(blame->answer, sizeof(blame->answer), "%s comes from %s.", name, at);
+	}
+}
+
+int blame_make(struct blame *blame, const struct subject *subject, uint32_t step,
+	       struct loupe_loc loc)
+{
+	int rc;
+
+	blame_finish(blame);
+	blame->step = step;
+	blame->loc = loc;
+	rc = follow(blame, subject->trace, step, loc, 0);
+	if (rc)
+		blame_finish(blame);
+	else
+		make_answer(blame, subject);
+	return rc;
+}

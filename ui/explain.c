@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Looking errors up. */
+#include "explain.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const struct explanation table[] = {
+#define ERROR(pattern, rule, ways) { pattern, rule, ways },
+#include "errors.def"
+};
+
+const struct explanation *explanation_get(size_t i)
+{
+	return i < sizeof(table) / sizeof(table[0]) ? &table[i] : NULL;
+}
+
+/* The parts between stars, one after another. */
+static bool has_parts(const char *message, const char *pattern)
+{
+	char part[64];
+
+	while (*pattern) {
+		size_t len = strcspn(pattern, "*");
+		const char *at;
+
+		snprintf(part, sizeof(part), "%.*s", (int)len, pattern);
+		at = strstr(message, part);
+		if (!at)
+			return false;
+		message = at + len;
+		pattern += len + (pattern[len] == '*');
+	}
+	return true;
+}
+
+const struct explanation *explain_error(const char *message)
+{
+	for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
+		if (has_parts(message, table[i].pattern))
+			return &table[i];
+	}
+	return NULL;
+}
+
+int explain_register(const char *message)
+{
+	for (const char *at = message; (at = strchr(at, 'R')) != NULL; at++) {
+		char *end;
+		long reg;
+
+		if ((at != message && isalnum((unsigned char)at[-1])) || !isdigit((unsigned char)at[1]))
+			continue;
+		reg = strtol(at + 1, &end, 10);
+		if (reg < LOUPE_MAX_REG && !isalnum((unsigned char)*end))
+			return (int)reg;
+	}
+	return -1;
+}
+
+bool explain_blames(const struct subject *subject)
+{
+	return subject->trace && subject->result.verdict == LOUPE_REJECTED &&
+	       subject->result.err != -E2BIG &&
+	       loupe_trace_error_step(subject->trace) != LOUPE_NO_STEP &&
+	       explain_register(subject->error) >= 0;
+}

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* What an error of the verifier means: the table in errors.def. */
+#ifndef BPFLOUPE_UI_EXPLAIN_H
+#define BPFLOUPE_UI_EXPLAIN_H
+
+#include "subject.h"
+
+struct explanation {
+	const char *pattern;
+	const char *rule; /* what was asked for */
+	const char *ways; /* how programs usually give it */
+};
+
+/** The explanation of a message, NULL if there is none. */
+const struct explanation *explain_error(const char *message);
+
+/** Explanation number i, NULL beyond the last one. */
+const struct explanation *explanation_get(size_t i);
+
+/**
+ * The register that an error is about.
+ * @return its number; -1 if the message names none
+ */
+int explain_register(const char *message);
+
+/** True if a rejection is answered by where a value came from. */
+bool explain_blames(const struct subject *subject);
+
+#endif
