@@ -24,7 +24,7 @@ enum {
 };
 
 /*
- * Names that the text of registers needs: maps by loupe_reg.map.idx and BTF types. An index of
+ * Names that the text of registers needs: maps by loupe_reg_map() and BTF types. An index of
  * image->map_cnt or more stands for the template that map (index - image->map_cnt) has for its
  * inner maps, which the kernel keeps without a name.
  */

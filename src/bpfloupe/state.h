@@ -110,10 +110,9 @@ struct loupe_reg {
 		int32_t range; /* packet pointers: bytes from the pointer's base known to be inside
 				  the packet; -1 at the end, -2 beyond it */
 		struct {
-			uint32_t idx; /* maps: index into the verification's map table */
+			uint32_t nr;  /* maps: 1 + index into the verification's map table; stays
+					 behind in a socket or number that was a map's value */
 			uint32_t uid; /* which lookup of an inner map, 0 if not one */
-			uint32_t set; /* 1: map 0 is not no map, where this stays behind in
-					 a socket or a number that was a map's value */
 		} map;
 		struct {
 			uint32_t btf; /* 0: the kernel's BTF, 1: the program's */
@@ -147,6 +146,12 @@ struct loupe_reg {
 	int32_t subreg_def;  /* insn + 1 that defined the low half only, 0: none */
 	bool precise;	     /* scalars: the exact value decided something later */
 };
+
+/* The map of a pointer to a map, its value or its key: index into the verification's map table. */
+static inline uint32_t loupe_reg_map(const struct loupe_reg *reg)
+{
+	return reg->map.nr - 1;
+}
 
 struct loupe_slot {
 	struct loupe_reg spilled;	   /* valid when type[7] is STACK_SPILL, DYNPTR, ITER or IRQ_FLAG */

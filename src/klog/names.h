@@ -11,7 +11,7 @@ struct map_text {
 	uint32_t key_size, value_size;
 };
 
-/* The map that loupe_reg.map.idx stands for; all zero if there is none. */
+/* The map that loupe_reg_map() stands for; all zero if there is none. */
 struct map_text names_map(const struct loupe_names *names, uint32_t idx);
 
 /* Name of a type in the kernel's BTF (which 0) or the program's (1); "?" if it cannot be had. */

@@ -150,7 +150,7 @@ static void attributes(struct text *t, const struct loupe_reg *reg, struct loupe
 	if (base == PTR_TO_BTF_ID && reg->type & MEM_ALLOC && reg->type & NON_OWN_REF)
 		attribute(t, &sep, "non_own_ref");
 	if (base == CONST_PTR_TO_MAP || base == PTR_TO_MAP_KEY || base == PTR_TO_MAP_VALUE)
-		map_attributes(t, &sep, names_map(names, reg->map.idx));
+		map_attributes(t, &sep, names_map(names, loupe_reg_map(reg)));
 	if (reg->type != SCALAR_VALUE && reg->off) {
 		attribute(t, &sep, "off=");
 		signed_text(t, reg->off);

@@ -16,11 +16,11 @@ void vf_mark_ptr_not_null(const struct vf_env *env, struct loupe_reg *reg)
 		return;
 	}
 
-	map = &env->maps[reg->map.idx];
+	map = &env->maps[loupe_reg_map(reg)];
 	if (map->inner >= 0) {
 		inner = &env->maps[map->inner];
 		reg->type = CONST_PTR_TO_MAP;
-		reg->map.idx = (uint32_t)map->inner;
+		reg->map.nr = (uint32_t)map->inner + 1;
 		/* Timers and the like of different inner maps must not be mixed up. */
 		if (inner->timer_off >= 0 || inner->wq_off >= 0)
 			reg->map.uid = reg->id;
@@ -46,7 +46,7 @@ static bool may_hold_spin_lock(const struct vf_env *env, const struct loupe_reg 
 
 	if (reg->type != PTR_TO_MAP_VALUE)
 		return false;
-	map = &env->maps[reg->map.idx];
+	map = &env->maps[loupe_reg_map(reg)];
 	return map->spin_lock_off >= 0 || map->res_spin_lock_off >= 0;
 }
 

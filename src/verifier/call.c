@@ -170,9 +170,8 @@ static int set_map_value_result(struct vf_env *env, struct loupe_reg *r0, uint32
 	    meta->const_map_key >= 0 && meta->const_map_key < map->def->max_entries)
 		flags &= ~(uint32_t)PTR_MAYBE_NULL;
 	r0->type = PTR_TO_MAP_VALUE | flags;
-	r0->map.idx = (uint32_t)meta->map;
+	r0->map.nr = (uint32_t)meta->map + 1;
 	r0->map.uid = meta->map_uid;
-	r0->map.set = 1;
 	if (!(flags & PTR_MAYBE_NULL) && (map->spin_lock_off >= 0 || map->res_spin_lock_off >= 0))
 		r0->id = vf_new_id(env);
 	return 0;

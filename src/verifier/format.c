@@ -97,7 +97,7 @@ int vf_check_snprintf(struct vf_env *env)
 	static const uint8_t empty;
 	const struct loupe_reg *fmt = &vf_cur_regs(env)[BPF_REG_3];
 	uint64_t data_len = vf_cur_regs(env)[BPF_REG_5].var_off.value;
-	const struct loupe_map *map = env->maps[fmt->map.idx].def;
+	const struct loupe_map *map = env->maps[loupe_reg_map(fmt)].def;
 	uint32_t off = (uint32_t)(fmt->off + (int)fmt->var_off.value);
 	const uint8_t *text = &empty;
 

@@ -206,7 +206,7 @@ static bool map_has_btf(const struct loupe_map *map)
 static int check_field_pointer(struct vf_env *env, uint32_t regno, const char *name, int32_t field_off)
 {
 	const struct loupe_reg *reg = &vf_cur_regs(env)[regno];
-	const struct loupe_map *map = env->maps[reg->map.idx].def;
+	const struct loupe_map *map = env->maps[loupe_reg_map(reg)].def;
 	int64_t off = (int64_t)reg->var_off.value + reg->off;
 
 	if (!tnum_is_const(reg->var_off)) {
@@ -233,11 +233,11 @@ static int check_field_pointer(struct vf_env *env, uint32_t regno, const char *n
 static int check_timer(struct vf_env *env, uint32_t regno, struct vf_call_meta *meta)
 {
 	const struct loupe_reg *reg = &vf_cur_regs(env)[regno];
-	int err = check_field_pointer(env, regno, "bpf_timer", env->maps[reg->map.idx].timer_off);
+	int err = check_field_pointer(env, regno, "bpf_timer", env->maps[loupe_reg_map(reg)].timer_off);
 
 	if (err)
 		return err;
-	meta->map = (int32_t)reg->map.idx;
+	meta->map = (int32_t)loupe_reg_map(reg);
 	meta->map_uid = reg->map.uid;
 	return 0;
 }
@@ -245,10 +245,10 @@ static int check_timer(struct vf_env *env, uint32_t regno, struct vf_call_meta *
 static int check_spin_lock(struct vf_env *env, uint32_t regno, const struct vf_call_meta *meta)
 {
 	const struct loupe_reg *reg = &vf_cur_regs(env)[regno];
-	uint64_t ptr = (uint64_t)reg->map.idx + 1;
+	uint64_t ptr = reg->map.nr;
 	struct loupe_state *st = env->cur;
 	int err = check_field_pointer(env, regno, "bpf_spin_lock",
-				      env->maps[reg->map.idx].spin_lock_off);
+				      env->maps[loupe_reg_map(reg)].spin_lock_off);
 	bool held = false;
 
 	if (err)
@@ -277,7 +277,7 @@ static int check_spin_lock(struct vf_env *env, uint32_t regno, const struct vf_c
 static int check_kptr(struct vf_env *env, uint32_t regno)
 {
 	const struct loupe_reg *reg = &vf_cur_regs(env)[regno];
-	const struct vf_map *map = &env->maps[reg->map.idx];
+	const struct vf_map *map = &env->maps[loupe_reg_map(reg)];
 
 	if (!map_has_btf(map->def)) {
 		vf_msg(env, "map '%s' has to have BTF in order to use bpf_kptr_xchg\n", map->def->name);
@@ -299,7 +299,7 @@ static int check_kptr(struct vf_env *env, uint32_t regno)
 static int check_const_str(struct vf_env *env, uint32_t regno)
 {
 	const struct loupe_reg *reg = &vf_cur_regs(env)[regno];
-	const struct loupe_map *map = env->maps[reg->map.idx].def;
+	const struct loupe_map *map = env->maps[loupe_reg_map(reg)].def;
 	uint32_t off;
 	int err;
 
@@ -363,12 +363,12 @@ static int check_map_ptr(struct vf_env *env, const struct loupe_reg *reg, struct
 {
 	/* A timer's first argument already named the map that its value belongs to. */
 	if (meta->map >= 0 &&
-	    (meta->map != (int32_t)reg->map.idx || meta->map_uid != reg->map.uid)) {
+	    (meta->map != (int32_t)loupe_reg_map(reg) || meta->map_uid != reg->map.uid)) {
 		vf_msg(env, "timer pointer in R1 map_uid=%u doesn't match map pointer in R2 map_uid=%u\n",
 		       meta->map_uid, reg->map.uid);
 		return -EINVAL;
 	}
-	meta->map = (int32_t)reg->map.idx;
+	meta->map = (int32_t)loupe_reg_map(reg);
 	meta->map_uid = reg->map.uid;
 	return 0;
 }

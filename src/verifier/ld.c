@@ -57,15 +57,13 @@ int vf_check_ld_imm64(struct vf_env *env, const struct loupe_insn *insn)
 			return 0;
 		}
 		dst->type = PTR_TO_MAP_VALUE;
-		dst->map.idx = (uint32_t)aux->map_idx;
-		dst->map.set = 1;
+		dst->map.nr = (uint32_t)aux->map_idx + 1;
 		dst->off = (int32_t)aux->map_off;
 		return 0;
 	case BPF_PSEUDO_MAP_FD:
 	case BPF_PSEUDO_MAP_IDX:
 		dst->type = CONST_PTR_TO_MAP;
-		dst->map.idx = (uint32_t)aux->map_idx;
-		dst->map.set = 1;
+		dst->map.nr = (uint32_t)aux->map_idx + 1;
 		return 0;
 	default:
 		vf_msg(env, "bpf verifier is misconfigured\n");

@@ -172,7 +172,7 @@ int vf_check_mem_region(struct vf_env *env, uint32_t regno, int off, int size, u
 int vf_check_map_access_type(struct vf_env *env, uint32_t regno, int off, int size,
 			     enum vf_access t)
 {
-	const struct vf_map *map = &env->maps[vf_cur_regs(env)[regno].map.idx];
+	const struct vf_map *map = &env->maps[loupe_reg_map(&vf_cur_regs(env)[regno])];
 
 	if (t == VF_WRITE && (map->flags & BPF_F_RDONLY_PROG)) {
 		vf_msg(env, "write into map forbidden, value_size=%u off=%d size=%d\n",
@@ -220,7 +220,7 @@ static int check_special_fields(struct vf_env *env, const struct vf_map *map,
 int vf_check_map_access(struct vf_env *env, uint32_t regno, int off, int size, bool zero_size_ok)
 {
 	const struct loupe_reg *reg = &vf_cur_regs(env)[regno];
-	const struct vf_map *map = &env->maps[reg->map.idx];
+	const struct vf_map *map = &env->maps[loupe_reg_map(reg)];
 	int err = vf_check_mem_region(env, regno, off, size, map->def->value_size, zero_size_ok);
 
 	if (err)
@@ -253,7 +253,7 @@ static int access_map_value(struct vf_env *env, uint32_t regno, int off, int siz
 			    int value_regno, bool is_ldsx)
 {
 	const struct loupe_reg *reg = &vf_cur_regs(env)[regno];
-	const struct loupe_map *map = env->maps[reg->map.idx].def;
+	const struct loupe_map *map = env->maps[loupe_reg_map(reg)].def;
 	int err;
 
 	if (t == VF_WRITE && value_regno >= 0 && vf_is_pointer_value(env, (uint32_t)value_regno)) {
@@ -479,7 +479,7 @@ static int access_map_key(struct vf_env *env, uint32_t regno, int off, int size,
 		vf_msg(env, "write to change key R%u not allowed\n", regno);
 		return -EACCES;
 	}
-	err = vf_check_mem_region(env, regno, off, size, env->maps[reg->map.idx].def->key_size, false);
+	err = vf_check_mem_region(env, regno, off, size, env->maps[loupe_reg_map(reg)].def->key_size, false);
 	if (!err && value_regno >= 0)
 		vf_mark_reg_unknown(env, (uint32_t)value_regno);
 	return err;
@@ -660,7 +660,7 @@ int vf_check_helper_mem(struct vf_env *env, uint32_t regno, int access_size, enu
 		if (t == VF_WRITE)
 			return refuse_write(env, regno, reg->type);
 		return vf_check_mem_region(env, regno, reg->off, access_size,
-					   env->maps[reg->map.idx].def->key_size, false);
+					   env->maps[loupe_reg_map(reg)].def->key_size, false);
 	case PTR_TO_MAP_VALUE:
 		if (vf_check_map_access_type(env, regno, reg->off, access_size, t))
 			return -EACCES;

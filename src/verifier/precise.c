@@ -52,11 +52,8 @@ static struct loupe_masks masks_of(const struct vf_backtrack *bt, uint32_t frame
 }
 
 /* Verifier's own inconsistency: the kernel warns and fails. */
-static int bug(struct vf_env *env, const char *what, uint64_t mask)
-{
-	vf_msg(env, "verifier bug: %s %llx\n", what, (unsigned long long)mask);
-	return -EFAULT;
-}
+/* What the kernel believes that it cannot see: it says so and gives up. */
+#define bug(env, ...) (vf_msg(env, "verifier bug: " __VA_ARGS__), -EFAULT)
 
 /* If one of the scalars that got a range together here is wanted, all are. */
 static void want_linked(struct vf_backtrack *bt, const struct loupe_jmp_hist *hist)
@@ -142,7 +139,7 @@ static int back_over_store(struct vf_backtrack *bt, const struct loupe_insn *ins
 static int leave_to_caller(struct vf_env *env, struct vf_backtrack *bt)
 {
 	if (bt->frame == 0)
-		return bug(env, "subprog exit from frame 0", 0);
+		return bug(env, "subprog exit from frame 0\n");
 	bt->frame--;
 	return 0;
 }
@@ -150,7 +147,7 @@ static int leave_to_caller(struct vf_env *env, struct vf_backtrack *bt)
 static int enter_callee(struct vf_env *env, struct vf_backtrack *bt)
 {
 	if (bt->frame == LOUPE_MAX_FRAMES - 1)
-		return bug(env, "subprog enter from frame 7", 0);
+		return bug(env, "subprog enter from frame %u\n", bt->frame);
 	bt->frame++;
 	return 0;
 }
@@ -165,17 +162,18 @@ static int back_over_func_call(struct vf_env *env, struct vf_backtrack *bt, int3
 	if (subprog < 0)
 		return -EFAULT;
 	if (env->subprogs[subprog].is_global) {
-		if (idx + 1 != subseq_idx)
-			return bug(env, "extra insn from subprog", 0);
+		if (idx + 1 != subseq_idx) /* said only */
+			vf_msg(env, "verifier bug: extra insn from subprog (idx + 1 != subseq_idx)\n");
 		if (*regs & ARG_REGS)
-			return bug(env, "global subprog unexpected regs", *regs);
+			return bug(env, "global subprog unexpected regs %x\n", *regs);
 		drop_reg(bt, BPF_REG_0);
 		return 0;
 	}
 	if (*regs & ~ARG_REGS)
-		return bug(env, "static subprog unexpected regs", *regs);
+		return bug(env, "static subprog unexpected regs %x\n", *regs);
 	if (bt->stack_masks[bt->frame])
-		return bug(env, "static subprog leftover stack slots", bt->stack_masks[bt->frame]);
+		return bug(env, "static subprog leftover stack slots %llx\n",
+			   (unsigned long long)bt->stack_masks[bt->frame]);
 	if (bt->frame)
 		bt->reg_masks[bt->frame - 1] |= *regs & ARG_REGS;
 	*regs &= ~ARG_REGS;
@@ -188,9 +186,10 @@ static int back_over_callback_call(struct vf_env *env, struct vf_backtrack *bt)
 	uint32_t *regs = &bt->reg_masks[bt->frame];
 
 	if (*regs & ~ARG_REGS)
-		return bug(env, "callback unexpected regs", *regs);
+		return bug(env, "callback unexpected regs %x\n", *regs);
 	if (bt->stack_masks[bt->frame])
-		return bug(env, "callback leftover stack slots", bt->stack_masks[bt->frame]);
+		return bug(env, "callback leftover stack slots %llx\n",
+			   (unsigned long long)bt->stack_masks[bt->frame]);
 	*regs &= ~ARG_REGS;
 	return leave_to_caller(env, bt);
 }
@@ -206,7 +205,8 @@ static int back_over_call(struct vf_env *env, struct vf_backtrack *bt, int32_t i
 		return WALK_GIVE_UP;
 	drop_reg(bt, BPF_REG_0);
 	if (bt->reg_masks[bt->frame] & ARG_REGS)
-		return bug(env, "backtracking call unexpected regs", bt->reg_masks[bt->frame]);
+		return bug(env, "backtracking call unexpected regs %x\n",
+			   bt->reg_masks[bt->frame]);
 	/* A tail call that "failed" into its caller's next function. */
 	if (insn->src_reg == 0 && insn->imm == BPF_FUNC_tail_call && subseq_idx - idx != 1)
 		return enter_callee(env, bt);
@@ -222,7 +222,7 @@ static int back_over_exit(struct vf_env *env, struct vf_backtrack *bt, int32_t s
 	if (subseq_idx >= 0 && env->aux[subseq_idx].calls_callback)
 		*regs &= ~ARG_REGS;
 	if (*regs & ARG_REGS)
-		return bug(env, "backtracking exit unexpected regs", *regs);
+		return bug(env, "backtracking exit unexpected regs %x\n", *regs);
 	/* A function returns behind its call, a callback to the call that runs it. */
 	r0_wanted = subseq_idx >= 1 && env->insns[subseq_idx - 1].code == (BPF_JMP | BPF_CALL) &&
 		    env->insns[subseq_idx - 1].src_reg == BPF_PSEUDO_CALL &&
@@ -404,7 +404,9 @@ static int mark_frame(struct vf_env *env, struct loupe_state *st, uint32_t frame
 		struct loupe_slot *mut;
 
 		if ((uint32_t)i >= frame->slot_cnt)
-			return bug(env, "stack slot beyond the stack", (uint64_t)i);
+			return bug(env, "stack slot %d, total slots %u "
+					"(i >= func->allocated_stack / BPF_REG_SIZE)\n",
+				   i, frame->slot_cnt);
 		if (!vf_slot_is_spilled_scalar(&frame->stack->slot[i]) ||
 		    frame->stack->slot[i].spilled.precise) {
 			bt->stack_masks[frameno] &= ~(1ull << i);
@@ -510,7 +512,7 @@ static int walk_state(struct vf_env *env, struct loupe_state *st, int32_t last_i
 		if (i == -1)
 			return 0;
 		if (i < 0 || (uint32_t)i >= env->insn_cnt)
-			return bug(env, "backtracking idx", (uint64_t)(uint32_t)i);
+			return bug(env, "backtracking idx %d\n", i);
 	}
 }
 
@@ -569,10 +571,8 @@ int vf_mark_chain_precision(struct vf_env *env, uint32_t regno)
 {
 	if (!env->bpf_capable)
 		return 0;
-	if (vf_cur_regs(env)[regno].type != SCALAR_VALUE) {
-		vf_msg(env, "verifier bug: backtracking misuse\n");
-		return -EFAULT;
-	}
+	if (vf_cur_regs(env)[regno].type != SCALAR_VALUE)
+		return bug(env, "backtracking misuse\n");
 	env->bt.frame = env->cur->curframe;
 	want_reg(&env->bt, regno);
 	return vf_backtrack_run(env, env->cur, NULL);

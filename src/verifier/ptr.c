@@ -41,7 +41,7 @@ static int ptr_limit(const struct vf_env *env, const struct loupe_reg *ptr, bool
 		at = 0u - (uint32_t)(ptr->var_off.value + (uint64_t)ptr->off);
 		break;
 	case PTR_TO_MAP_VALUE:
-		max = env->maps[ptr->map.idx].def->value_size;
+		max = env->maps[loupe_reg_map(ptr)].def->value_size;
 		at = (uint32_t)(to_left ? (uint64_t)ptr->smin : ptr->umax) + (uint32_t)ptr->off;
 		break;
 	default:

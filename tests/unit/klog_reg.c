@@ -95,11 +95,11 @@ static void test_pointers(void **state)
 	       .smax = 60, .umax = 60, .s32_min = 0, .s32_max = 60, .u32_max = 60,
 	       .var_off = { 0, 0x3c });
 	EXPECT("pkt_end()", .type = PTR_TO_PACKET_END);
-	EXPECT("map_value(map=xdpdump_.data,ks=4,vs=12)", .type = PTR_TO_MAP_VALUE);
+	EXPECT("map_value(map=xdpdump_.data,ks=4,vs=12)", .type = PTR_TO_MAP_VALUE, .map = { .nr = 1 });
 	EXPECT("map_value_or_null(id=7,map=xdpdump_.data,ks=4,vs=12)",
-	       .type = PTR_TO_MAP_VALUE | PTR_MAYBE_NULL, .id = 7);
+	       .type = PTR_TO_MAP_VALUE | PTR_MAYBE_NULL, .id = 7, .map = { .nr = 1 });
 	/* an inner map has its template's sizes and no name */
-	EXPECT("map_ptr(ks=8,vs=16)", .type = CONST_PTR_TO_MAP, .map = { .idx = 4 });
+	EXPECT("map_ptr(ks=8,vs=16)", .type = CONST_PTR_TO_MAP, .map = { .nr = 5 });
 	EXPECT("mem_or_null(id=2,sz=4)", .type = PTR_TO_MEM | PTR_MAYBE_NULL, .id = 2,
 	       .mem = { .size = 4 });
 	EXPECT("rdonly_untrusted_mem(sz=0)", .type = PTR_TO_MEM | MEM_RDONLY | PTR_UNTRUSTED);
