@@ -101,7 +101,7 @@ int prune_fill_list(struct prune_view *prune, uint32_t insn)
 	struct loupe_compare_info chunk[CHUNK];
 	struct lives lives = { 0 };
 	const uint32_t *serials;
-	uint64_t skip = 0, got;
+	uint64_t from = 0, got;
 	int rc = 0;
 
 	prune->insn = insn;
@@ -114,13 +114,14 @@ int prune_fill_list(struct prune_view *prune, uint32_t insn)
 	for (uint32_t i = 0; i < lives.cnt; i++)
 		loupe_trace_checkpoint(prune->trace, serials[i], &lives.at[i].info);
 	do {
-		got = loupe_trace_insn_compares(prune->trace, insn, skip, chunk, CHUNK);
+		got = loupe_trace_insn_compares(prune->trace, insn, from, chunk, CHUNK);
 		for (uint64_t i = 0; i < got && !rc; i++) {
 			rc = add_births(prune, &lives, chunk[i].step);
 			if (!rc)
 				rc = add_compare(prune, &lives, &chunk[i]);
 		}
-		skip += got;
+		if (got)
+			from = chunk[got - 1].row + 1;
 	} while (got == CHUNK && !rc);
 	if (!rc)
 		rc = add_births(prune, &lives, LOUPE_NO_STEP);

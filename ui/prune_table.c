@@ -112,12 +112,12 @@ static void find_reason(const struct prune_view *prune, struct prune_row *row, s
 {
 	enum { CHUNK = 256 };
 	struct loupe_compare_info chunk[CHUNK];
-	uint64_t skip, got;
+	uint64_t from, got;
 
 	for (int pass = 0; pass < 2; pass++) {
-		skip = 0;
+		from = 0;
 		do {
-			got = loupe_trace_insn_compares(prune->trace, row->insn, skip, chunk, CHUNK);
+			got = loupe_trace_insn_compares(prune->trace, row->insn, from, chunk, CHUNK);
 			for (uint64_t i = 0; i < got; i++) {
 				const struct loupe_compare_info *info = &chunk[i];
 				uint32_t *cnt;
@@ -133,7 +133,8 @@ static void find_reason(const struct prune_view *prune, struct prune_row *row, s
 									     *cnt };
 				}
 			}
-			skip += got;
+			if (got)
+				from = chunk[got - 1].row + 1;
 		} while (got == CHUNK);
 	}
 }

@@ -505,16 +505,16 @@ LOUPE_API uint32_t loupe_trace_parent_checkpoint(const struct loupe_trace *trace
 
 /**
  * Comparisons at an insn, in record order.
- * @param skip  how many to leave out at the start
+ * @param from  first row looked at: 0 to begin with, then one more than that of the last one got
  * @return number written, at most cap
  */
 LOUPE_API uint64_t loupe_trace_insn_compares(const struct loupe_trace *trace, uint32_t insn,
-					     uint64_t skip, struct loupe_compare_info *out,
+					     uint64_t from, struct loupe_compare_info *out,
 					     uint64_t cap);
 
 /** Comparisons of one checkpoint, in record order; as loupe_trace_insn_compares(). */
 LOUPE_API uint64_t loupe_trace_checkpoint_compares(const struct loupe_trace *trace, uint32_t serial,
-						   uint64_t skip, struct loupe_compare_info *out,
+						   uint64_t from, struct loupe_compare_info *out,
 						   uint64_t cap);
 
 /**

@@ -199,9 +199,9 @@ uint64_t loupe_trace_find_compare(const struct loupe_trace *t, uint64_t from, bo
 	return LOUPE_NO_ROW;
 }
 
-/* Comparisons at an insn between two steps, of one checkpoint or (0) of all. */
+/* Comparisons from a row on, at an insn between two steps, of one checkpoint or (0) of all. */
 static uint64_t list_compares(const struct loupe_trace *t, uint32_t insn, uint32_t first,
-			      uint32_t last, uint32_t serial, uint64_t skip,
+			      uint32_t last, uint32_t serial, uint64_t from,
 			      struct loupe_compare_info *out, uint64_t cap)
 {
 	uint32_t visit_cnt;
@@ -210,31 +210,23 @@ static uint64_t list_compares(const struct loupe_trace *t, uint32_t insn, uint32
 	struct loupe_compare_info info;
 	uint64_t cnt = 0;
 
+	if (from >= t->compare_cnt)
+		return 0;
+	if (t->runs.at[run_of(t, from)].step > first)
+		first = t->runs.at[run_of(t, from)].step;
 	for (uint32_t v = loupe_trace_visit_lower(t, insn, first); v < visit_cnt; v++) {
-		uint32_t step = visits[v], run;
+		uint32_t step = visits[v];
 
 		if (step > last)
 			break;
 		if (!(t->steps.at[step].word >> STEP_FLAGS_SHIFT & LOUPE_STEP_COMPARE))
 			continue;
-		run = run_lower(t, step);
-		if (!serial) {
-			uint64_t end =
-				run + 1 < t->runs.cnt ? t->runs.at[run + 1].first : t->compare_cnt;
-
-			if (end - t->runs.at[run].first <= skip) {
-				skip -= end - t->runs.at[run].first;
-				continue;
-			}
-		}
-		trace_compare_open(&it, t, run);
+		trace_compare_open(&it, t, run_lower(t, step));
 		while (trace_compare_next(&it, &info)) {
 			if (serial && info.serial != serial)
 				continue;
-			if (skip) {
-				skip--;
+			if (info.row < from)
 				continue;
-			}
 			if (cnt == cap)
 				return cnt;
 			out[cnt++] = info;
@@ -243,14 +235,14 @@ static uint64_t list_compares(const struct loupe_trace *t, uint32_t insn, uint32
 	return cnt;
 }
 
-uint64_t loupe_trace_insn_compares(const struct loupe_trace *t, uint32_t insn, uint64_t skip,
+uint64_t loupe_trace_insn_compares(const struct loupe_trace *t, uint32_t insn, uint64_t from,
 				   struct loupe_compare_info *out, uint64_t cap)
 {
-	return list_compares(t, insn, 0, LOUPE_NO_STEP, 0, skip, out, cap);
+	return list_compares(t, insn, 0, LOUPE_NO_STEP, 0, from, out, cap);
 }
 
 uint64_t loupe_trace_checkpoint_compares(const struct loupe_trace *t, uint32_t serial,
-					 uint64_t skip, struct loupe_compare_info *out,
+					 uint64_t from, struct loupe_compare_info *out,
 					 uint64_t cap)
 {
 	const struct trace_checkpoint *c;
@@ -260,7 +252,7 @@ uint64_t loupe_trace_checkpoint_compares(const struct loupe_trace *t, uint32_t s
 		return 0;
 	c = &t->checkpoints.at[serial - 1];
 	last = c->evicted != LOUPE_NO_STEP ? c->evicted : c->freed;
-	return list_compares(t, (uint32_t)c->insn_idx, c->born, last, serial, skip, out, cap);
+	return list_compares(t, (uint32_t)c->insn_idx, c->born, last, serial, from, out, cap);
 }
 
 /* --- checkpoints ---------------------------------------------------------------------------- */
