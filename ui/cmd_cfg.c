@@ -50,7 +50,7 @@ static int cfg_of_insns(const struct args *args, const struct loupe_image *image
 	int status;
 
 	if (loupe_cfg_from_ebpf(insns, cnt, &cfg, &err))
-		return complain(&err);
+		return complain_text("%s: %s: %s", image->file, image->name, err.message);
 	prog.cfg = cfg;
 	status = write_graph(args, &prog, image->name);
 	loupe_cfg_destroy(cfg);

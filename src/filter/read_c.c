@@ -304,6 +304,7 @@ static int binary(struct reader *r, unsigned int level, uint64_t *value)
 		return primary(r, value);
 	ret = binary(r, level + 1, value);
 	while (!ret) {
+		const char *at;
 		uint64_t right;
 		char op;
 
@@ -316,9 +317,15 @@ static int binary(struct reader *r, unsigned int level, uint64_t *value)
 				return expected(r, op == '<' ? "'<<'" : "'>>'");
 			r->p++;
 		}
+		skip(r);
+		at = r->p;
 		ret = binary(r, level + 1, &right);
 		if (ret)
 			return ret;
+		if ((op == '<' || op == '>') && right > 63) {
+			r->p = at;
+			return expected(r, "a shift by less than 64 bits");
+		}
 		switch (op) {
 		case '|':
 			*value |= right;
@@ -330,10 +337,10 @@ static int binary(struct reader *r, unsigned int level, uint64_t *value)
 			*value &= right;
 			break;
 		case '<':
-			*value = right < 64 ? *value << right : 0;
+			*value <<= right;
 			break;
 		case '>':
-			*value = right < 64 ? *value >> right : 0;
+			*value >>= right;
 			break;
 		case '+':
 			*value += right;
