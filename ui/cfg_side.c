@@ -54,27 +54,13 @@ static uint32_t shown_number(const struct cfg_side *side, uint32_t insn)
 	return side->number ? side->number[insn] : insn;
 }
 
-/* Slot of line i of a block, and how many lines it has. */
-static uint32_t slot_of_line(const struct cfg_side *side, uint32_t block, uint32_t i)
-{
-	uint32_t insn = side->cfg->blocks[block].first;
-
-	while (i-- && insn < side->cfg->blocks[block].last)
-		insn = cfg_side_next(side, insn, 1);
-	return insn;
-}
-
 static uint32_t content_lines(void *data, uint32_t block)
 {
 	const struct cfg_side *side = data;
-	const struct loupe_block *b = &side->cfg->blocks[block];
-	uint32_t lines = 0;
 
 	if (side->folded[block])
 		return 1;
-	for (uint32_t i = b->first; i <= b->last; i++)
-		lines += !is_rest(side, i);
-	return lines;
+	return side->cfg->insn_line[side->cfg->blocks[block].last] + 1;
 }
 
 static const struct {
@@ -126,7 +112,7 @@ static void content_line(void *data, uint32_t block, uint32_t i, struct loupe_bl
 		folded_line(side, b, line);
 		return;
 	}
-	insn = slot_of_line(side, block, i);
+	insn = loupe_cfg_line_insn(side->cfg, block, i);
 	cfg_side_text(side, insn, text, sizeof(text));
 	line->number = (uint8_t)snprintf(line->text, sizeof(line->text), "%*u: ", side->digits,
 					 shown_number(side, insn));
@@ -245,8 +231,10 @@ static bool line_cells(const struct cfg_side *side, uint32_t insn, struct rect *
 	if (node == LOUPE_CFG_NONE)
 		return false;
 	n = &side->layout->nodes[node];
-	for (uint32_t i = side->cfg->blocks[block].first; !side->folded[block] && i < insn; i++)
-		row += !is_rest(side, i);
+	if (!side->folded[block])
+		row = side->cfg->insn_line[insn];
+	if (n->h > 2 && row > (uint32_t)n->h - 3)
+		row = (uint32_t)n->h - 3; /* only so much is shown of a very long block */
 	*line = (struct rect){ n->x, n->y + 1 + (int)row, n->w, 1 };
 	return true;
 }

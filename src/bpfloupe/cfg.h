@@ -93,6 +93,7 @@ struct loupe_loop {
 struct loupe_cfg {
 	uint32_t insn_cnt;	  /* slots */
 	uint32_t *insn_block;	  /* slot → block */
+	uint32_t *insn_line;	  /* slot → how many instructions of its block come before it */
 	struct loupe_block *blocks; /* in instruction order */
 	uint32_t block_cnt;
 	struct loupe_edge *edges; /* grouped by source block */
@@ -137,6 +138,9 @@ LOUPE_API int loupe_cfg_from_rewrite(const struct loupe_rewrite_prog *prog,
 
 /** Frees the graph. NULL is fine. */
 LOUPE_API void loupe_cfg_destroy(struct loupe_cfg *cfg);
+
+/** Slot of the instruction that is number line (from 0) of a block; a block's last beyond it. */
+LOUPE_API uint32_t loupe_cfg_line_insn(const struct loupe_cfg *cfg, uint32_t block, uint32_t line);
 
 /** True if every path from the entry to b passes through a (a block dominates itself); false when
  * either is unreachable. */

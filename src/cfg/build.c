@@ -106,13 +106,14 @@ static int allocate(struct builder *b)
 	}
 	cfg->insn_cnt = b->cnt;
 	cfg->insn_block = calloc(b->cnt, sizeof(*cfg->insn_block));
+	cfg->insn_line = calloc(b->cnt, sizeof(*cfg->insn_line));
 	cfg->blocks = calloc(blocks, sizeof(*cfg->blocks));
 	cfg->edges = calloc(2 * (size_t)blocks, sizeof(*cfg->edges));
 	cfg->preds = calloc(2 * (size_t)blocks, sizeof(*cfg->preds));
 	cfg->subprogs = calloc(subprogs, sizeof(*cfg->subprogs));
 	cfg->calls = calloc(calls ? calls : 1, sizeof(*cfg->calls));
 	cfg->rpo = calloc(blocks, sizeof(*cfg->rpo));
-	if (!cfg->insn_block || !cfg->blocks || !cfg->edges || !cfg->preds || !cfg->subprogs ||
+	if (!cfg->insn_block || !cfg->insn_line || !cfg->blocks || !cfg->edges || !cfg->preds || !cfg->subprogs ||
 	    !cfg->calls || !cfg->rpo)
 		return -ENOMEM;
 	return 0;
@@ -137,6 +138,9 @@ static void make_blocks(struct builder *b)
 			cfg->subprogs[block->subprog].block_cnt++;
 		}
 		cfg->insn_block[i] = cfg->block_cnt - 1;
+		if (i > cfg->blocks[cfg->block_cnt - 1].first)
+			cfg->insn_line[i] =
+				cfg->insn_line[i - 1] + (b->insns[i].op != LOUPE_CFG_REST);
 		cfg->blocks[cfg->block_cnt - 1].last = i;
 		cfg->subprogs[cfg->subprog_cnt - 1].last = i;
 	}
@@ -330,6 +334,7 @@ void loupe_cfg_destroy(struct loupe_cfg *cfg)
 	if (!cfg)
 		return;
 	free(cfg->insn_block);
+	free(cfg->insn_line);
 	free(cfg->blocks);
 	free(cfg->edges);
 	free(cfg->preds);
@@ -339,6 +344,21 @@ void loupe_cfg_destroy(struct loupe_cfg *cfg)
 	free(cfg->loops);
 	free(cfg->loop_blocks);
 	free(cfg);
+}
+
+uint32_t loupe_cfg_line_insn(const struct loupe_cfg *cfg, uint32_t block, uint32_t line)
+{
+	uint32_t lo = cfg->blocks[block].first, hi = cfg->blocks[block].last;
+
+	while (lo < hi) {
+		uint32_t mid = lo + (hi - lo) / 2;
+
+		if (cfg->insn_line[mid] < line)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo;
 }
 
 void loupe_cfg_match(const struct loupe_cfg *cfg, const struct loupe_cfg *other,

@@ -3,6 +3,8 @@
 #include "cfg/canvas_internal.h"
 #include "cfg/layout_internal.h"
 
+#include <stdio.h>
+
 struct drawing {
 	const struct loupe_layout *layout;
 	const struct loupe_cfg *cfg;
@@ -128,22 +130,36 @@ static void draw_ports(const struct drawing *d, const struct loupe_node *node)
 	}
 }
 
+/* The last line of a block that is taller than its box tells what is not shown. */
+static void draw_rest(const struct drawing *d, const struct loupe_node *node, uint32_t row,
+		      uint32_t cnt)
+{
+	char text[32];
+
+	snprintf(text, sizeof(text), "... %u more", cnt);
+	loupe_canvas_text(d->canvas, node->x + 2, node->y + 1 + (int32_t)row, node->w - 4,
+			  LOUPE_ROLE_NUMBER, text);
+}
+
 static void draw_node(const struct drawing *d, const struct loupe_node *node)
 {
 	struct loupe_canvas *canvas = d->canvas;
 	enum loupe_role role = layout_block_role(d->cfg, d->content, node->block);
 	int64_t first = (int64_t)canvas->y - node->y - 1, end = first + canvas->h;
-	uint32_t lines;
+	uint32_t lines, shown;
 
 	canvas_box(canvas, node->x, node->y, node->w, node->h, role);
 	draw_ports(d, node);
 	if (!d->content || !d->content->lines)
 		return;
 	lines = d->content->lines(d->content->data, node->block);
+	shown = lines;
 	if (lines > (uint32_t)node->h - 2)
-		lines = (uint32_t)node->h - 2;
-	for (int64_t i = first > 0 ? first : 0; i < end && i < lines; i++)
+		shown = node->h > 2 ? (uint32_t)node->h - 3 : 0;
+	for (int64_t i = first > 0 ? first : 0; i < end && i < shown; i++)
 		draw_text_line(d, node, (uint32_t)i);
+	if (shown < lines && node->h > 2)
+		draw_rest(d, node, shown, lines - shown);
 }
 
 static void draw_thing(void *data, enum loupe_layout_thing thing, uint32_t index, int32_t x0,

@@ -6,20 +6,11 @@
 #include <stdio.h>
 #include <string.h>
 
-static bool is_wide(const struct loupe_cfg_program *prog, uint32_t slot)
-{
-	return prog->insns && loupe_insn_slots(&prog->insns[slot]) == 2;
-}
-
 static uint32_t block_lines(void *data, uint32_t block)
 {
 	const struct loupe_cfg_program *prog = data;
-	const struct loupe_block *b = &prog->cfg->blocks[block];
-	uint32_t cnt = 0;
 
-	for (uint32_t i = b->first; i <= b->last; i += is_wide(prog, i) ? 2 : 1)
-		cnt++;
-	return cnt;
+	return prog->cfg->insn_line[prog->cfg->blocks[block].last] + 1;
 }
 
 static uint32_t digits(uint32_t n)
@@ -66,11 +57,9 @@ static void block_line(void *data, uint32_t block, uint32_t i, struct loupe_bloc
 {
 	const struct loupe_cfg_program *prog = data;
 	const struct loupe_block *b = &prog->cfg->blocks[block];
-	uint32_t slot = b->first;
+	uint32_t slot = loupe_cfg_line_insn(prog->cfg, block, i);
 	int n;
 
-	for (; i > 0; i--)
-		slot += is_wide(prog, slot) ? 2 : 1;
 	n = snprintf(line->text, sizeof(line->text), "%*u: ", (int)digits(b->last), slot);
 	line->number = (uint8_t)n;
 	loupe_cfg_insn_text(prog, slot, false, line->text + n, sizeof(line->text) - (size_t)n);

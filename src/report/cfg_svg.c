@@ -105,7 +105,8 @@ static void write_node(const struct svg *svg, const struct loupe_node *node)
 {
 	const struct loupe_block_content *content = svg->report->content;
 	enum loupe_role role = layout_block_role(svg->report->cfg, content, node->block);
-	uint32_t lines;
+	uint32_t lines, shown;
+	char rest[32];
 
 	fprintf(svg->out,
 		"<rect class=\"box %s\" x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\" rx=\"3\"/>\n",
@@ -114,8 +115,15 @@ static void write_node(const struct svg *svg, const struct loupe_node *node)
 	if (!content || !content->lines)
 		return;
 	lines = content->lines(content->data, node->block);
-	for (uint32_t i = 0; i < lines && i + 2 < (uint32_t)node->h; i++)
+	shown = lines;
+	if (lines > (uint32_t)node->h - 2)
+		shown = node->h > 2 ? (uint32_t)node->h - 3 : 0;
+	for (uint32_t i = 0; i < shown; i++)
 		write_line(svg, node, i);
+	if (shown == lines || node->h < 3)
+		return;
+	snprintf(rest, sizeof(rest), "... %u more", lines - shown);
+	write_text(svg, node->x + 2, node->y + 1 + (int32_t)shown, LOUPE_ROLE_NUMBER, rest);
 }
 
 static void write_route(const struct svg *svg, const struct loupe_route *route)

@@ -77,6 +77,12 @@ static void diamond(void **state)
 		assert_true(cfg->blocks[n].reachable);
 	}
 	assert_memory_equal(cfg->insn_block, block, sizeof(block));
+	for (uint32_t i = 0; i < cfg->insn_cnt; i++)
+		assert_int_equal(loupe_cfg_line_insn(cfg, cfg->insn_block[i], cfg->insn_line[i]),
+				 i && cfg->insn_block[i - 1] == cfg->insn_block[i] &&
+						 cfg->insn_line[i - 1] == cfg->insn_line[i] ?
+					 i - 1 :
+					 i);
 	assert_int_equal(cfg->edge_cnt, 4);
 	assert_edge(cfg, 0, 0, 2, LOUPE_EDGE_TRUE, false);
 	assert_edge(cfg, 1, 0, 1, LOUPE_EDGE_FALSE, false);
