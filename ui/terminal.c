@@ -35,12 +35,15 @@ static FILE *open_stream(FILE *std, const char *mode)
 /* Asked before curses is, which does not clean up when it does not know the terminal. */
 static bool is_known(int fd)
 {
+	bool usable;
 	int why;
 
 	if (setupterm(NULL, fd, &why) != OK)
 		return false;
+	/* curses would write to a "dumb" one, lines over lines */
+	usable = cursor_address != NULL;
 	del_curterm(cur_term);
-	return true;
+	return usable;
 }
 
 static void start_curses(struct terminal *term)
@@ -75,7 +78,7 @@ int term_open(const struct theme *theme, struct terminal **out, struct loupe_err
 		term_close(term);
 		return loupe_error_set(err, -ENOTTY,
 				       name && *name ?
-					       "this terminal (TERM=%s) is unknown here; try TERM=xterm" :
+					       "this terminal (TERM=%s) is unknown here or cannot move its cursor; try TERM=xterm" :
 					       "no terminal (TERM is not set); use --script, or send the "
 					       "output to a file for a summary",
 				       name);
