@@ -2,6 +2,7 @@
 #include "args.h"
 
 #include <errno.h>
+#include <linux/audit.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -33,6 +34,8 @@ enum option_id {
 	OPT_LEVEL_2,
 	OPT_LEVEL_3,
 	OPT_WEIGHTS,
+	OPT_TABLE,
+	OPT_ARCH,
 	OPT_BEFORE,
 	OPT_RUNS,
 	OPT_JOBS,
@@ -75,10 +78,12 @@ static const struct option_row options[] = {
 	{ OPT_FILTER, "f", "FILTERS", FOR_STAT, "rows to show: COLUMN=VALUE, COLUMN>N ..., or a name with * and ?, or FILE/PROGRAM; ! before it: not those" },
 	{ OPT_EMIT, "emit", "FORM", FOR_OPTIMIZE, "ddd, asm, words, c, raw or stats (default ddd)" },
 	{ OPT_EXPLAIN, "explain", NULL, FOR_OPTIMIZE, "list every edit and why each load stayed" },
-	{ OPT_LEVEL_1, "O1", NULL, FOR_OPTIMIZE, "keep the filter's tests: share tails, lead ways over what they decide" },
-	{ OPT_LEVEL_2, "O2", NULL, FOR_OPTIMIZE, "build it anew from what it decides, where that is shorter (default)" },
-	{ OPT_LEVEL_3, "O3", NULL, FOR_OPTIMIZE, "try orders in which words are asked for, too" },
+	{ OPT_LEVEL_1, "O1", NULL, FOR_OPTIMIZE | FOR_EVAL, "keep the filter's tests: share tails, lead ways over what they decide" },
+	{ OPT_LEVEL_2, "O2", NULL, FOR_OPTIMIZE | FOR_EVAL, "build it anew from what it decides, where that is shorter (default)" },
+	{ OPT_LEVEL_3, "O3", NULL, FOR_OPTIMIZE | FOR_EVAL, "try orders in which words are asked for, too" },
 	{ OPT_WEIGHTS, "weights", "FILE", FOR_OPTIMIZE, "how often calls are made: name, nr, six arguments, weight, with tabs" },
+	{ OPT_TABLE, "table", "FILE", FOR_EVAL, "run the calls of a table, with the filter as it is and optimized" },
+	{ OPT_ARCH, "arch", "NAME", FOR_EVAL, "x86_64 (default) or aarch64, whose calls these are" },
 	{ OPT_BEFORE, "before", NULL, FOR_CFG, "the program as it was loaded, not what verification leaves of it" },
 	{ OPT_RUNS, "n", "N", FOR_BENCH, "runs of each (default 10)" },
 	{ OPT_JOBS, "j", "N", FOR_PARITY, "programs compared at the same time (default 1)" },
@@ -236,6 +241,14 @@ static int set_option(struct args *args, const struct option_row *row, const cha
 	case OPT_WEIGHTS:
 		args->weights = value;
 		return 0;
+	case OPT_TABLE:
+		args->table = value;
+		return 0;
+	case OPT_ARCH:
+		if (strcmp(value, "x86_64") && strcmp(value, "aarch64"))
+			return complain_text("--arch takes x86_64 or aarch64, not '%s'", value);
+		args->arch = strcmp(value, "x86_64") ? AUDIT_ARCH_AARCH64 : AUDIT_ARCH_X86_64;
+		return 0;
 	case OPT_BEFORE:
 		args->before = true;
 		return 0;
@@ -330,7 +343,8 @@ int args_parse(struct args *args, uint32_t command, const char *name, int argc, 
 
 	*args = (struct args){ .log_level = 1, .runs = 10, .jobs = 1, .seed = 1, .width = 80, .height = 24 };
 	args->load.size = sizeof(args->load);
-	args->passes.level = command == FOR_OPTIMIZE ? 2 : 0;
+	args->passes.level = command & (FOR_OPTIMIZE | FOR_EVAL) ? 2 : 0;
+	args->arch = AUDIT_ARCH_X86_64;
 	loupe_verify_opts_init(&args->verify);
 	for (int i = 0; i < argc; i++) {
 		if (!only_files && !strcmp(argv[i], "--")) {

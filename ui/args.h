@@ -19,6 +19,7 @@ enum {
 	FOR_CFG = 1 << 5,
 	FOR_BENCH = 1 << 6,
 	FOR_PARITY = 1 << 7,
+	FOR_EVAL = 1 << 8,
 	FOR_LOADING = FOR_EXPLORE | FOR_VERIFY | FOR_STAT | FOR_DISASM | FOR_CFG | FOR_BENCH | FOR_PARITY,
 	FOR_KNOBS = FOR_EXPLORE | FOR_VERIFY | FOR_STAT,
 };
@@ -37,6 +38,8 @@ struct args {
 	const char *filter;   /* -f */
 	struct loupe_filter_opts passes;
 	const char *weights; /* --weights */
+	const char *table;   /* --table */
+	uint32_t arch;	      /* --arch, AUDIT_ARCH_* */
 	bool explain;
 	bool before;	      /* cfg: of the program as it was loaded */
 	uint32_t runs;	      /* -n */

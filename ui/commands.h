@@ -18,6 +18,7 @@ int cmd_verify(const struct args *args);
 int cmd_stat(const struct args *args);
 int cmd_disasm(const struct args *args);
 int cmd_cfg(const struct args *args);
+int cmd_eval(const struct args *args);
 int cmd_optimize(const struct args *args);
 int cmd_parity(const struct args *args);
 int cmd_bench(const struct args *args);

@@ -46,6 +46,7 @@ static const struct command commands[] = {
 	{ "disasm", FOR_DISASM, "FILE", "print instructions in the assembler's syntax", cmd_disasm, false },
 	{ "cfg", FOR_CFG, "FILE", "draw the control-flow graph of a program or filter", cmd_cfg, false },
 	{ "optimize", FOR_OPTIMIZE, "FILTER", "make a classic filter shorter", cmd_optimize, false },
+	{ "eval", FOR_EVAL, "FILTER CALL [ARG...]", "run a seccomp filter on a system call, or on a table of them", cmd_eval, true },
 	{ "bench", FOR_BENCH, "FILE", "time the model and the running kernel in turn (root)", cmd_bench, false },
 	{ "parity", FOR_PARITY, "FILE...", "compare the model with the running kernel (root)", cmd_parity, true },
 };

@@ -244,11 +244,34 @@ struct loupe_filter_weights {
 	uint32_t cnt;
 };
 
+/* A system call that is made. */
+struct loupe_filter_call {
+	char *name; /* what the table calls it */
+	uint32_t nr;
+	uint64_t args[6];
+	double weight; /* how often, in any unit; not negative */
+};
+
+struct loupe_filter_calls {
+	struct loupe_filter_call *call;
+	uint32_t cnt;
+};
+
 /**
- * Reads weights: a line a call, columns separated by tabs: name, number, six arguments, weight;
- * more columns and lines that start with # are ignored. Weights of equal numbers add up.
+ * Reads a table: a line a call, columns separated by tabs: name, number, six arguments, weight; more
+ * columns, and lines that start with #, are ignored.
+ * @param out  zeroed first; free with loupe_filter_calls_finish()
+ * @return 0; -EINVAL with the line; errno of reading; -ENOMEM
+ */
+LOUPE_API int loupe_filter_calls_load(const char *path, struct loupe_filter_calls *out,
+				      struct loupe_error *err);
+
+LOUPE_API void loupe_filter_calls_finish(struct loupe_filter_calls *calls);
+
+/**
+ * Reads such a table for its weights; those of equal numbers add up.
  * @param out  zeroed first; free with loupe_filter_weights_finish(), on failure too
- * @return 0; -EINVAL with position; errno of reading; -ENOMEM
+ * @return as loupe_filter_calls_load()
  */
 LOUPE_API int loupe_filter_weights_load(const char *path, struct loupe_filter_weights *out,
 					struct loupe_error *err);
@@ -326,6 +349,14 @@ struct loupe_filter_run {
 LOUPE_API int loupe_filter_eval(const struct loupe_filter *filter,
 				const struct loupe_filter_input *input,
 				struct loupe_filter_run *run, struct loupe_error *err);
+
+/**
+ * Whether the kernel, since Linux 5.11, knows from installing the filter that it allows this call
+ * whatever its arguments: such a call never runs the filter.
+ * @param arch  AUDIT_ARCH_*
+ */
+LOUPE_API bool loupe_seccomp_is_cached(const struct loupe_filter *filter, uint32_t arch,
+				       uint32_t nr);
 
 /** Name of an x86-64 system call, NULL if unknown. */
 LOUPE_API const char *loupe_syscall_name(uint32_t arch, uint32_t nr);

@@ -8,19 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { COLUMN_NR = 1, COLUMN_WEIGHT = 8, COLUMNS = 9 };
-
-struct row {
-	uint32_t nr;
-	double weight;
-};
-
-static int by_nr(const void *a, const void *b)
-{
-	const struct row *x = a, *y = b;
-
-	return x->nr < y->nr ? -1 : x->nr > y->nr;
-}
+enum { COLUMN_NAME, COLUMN_NR, COLUMN_ARG, COLUMN_WEIGHT = COLUMN_ARG + 6, COLUMNS };
 
 /* Splits a line at its tabs in place; returns the number of columns, at most COLUMNS. */
 static int split(char *line, char *column[COLUMNS])
@@ -40,89 +28,130 @@ static int split(char *line, char *column[COLUMNS])
 	return cnt;
 }
 
-static bool parse(char *line, struct row *row)
+static bool parse_number(const char *text, uint64_t max, uint64_t *out)
 {
-	char *column[COLUMNS], *end;
-	unsigned long nr;
+	char *end;
 
-	if (split(line, column) < COLUMNS)
+	if (*text < '0' || *text > '9')
 		return false;
 	errno = 0;
-	nr = strtoul(column[COLUMN_NR], &end, 0);
-	if (errno || *end || end == column[COLUMN_NR] || nr > UINT32_MAX)
-		return false;
-	row->nr = (uint32_t)nr;
-	row->weight = strtod(column[COLUMN_WEIGHT], &end);
-	return !*end && end != column[COLUMN_WEIGHT] && isfinite(row->weight) && row->weight >= 0;
+	*out = strtoull(text, &end, 0);
+	return !errno && !*end && *out <= max;
 }
 
-static int read_rows(FILE *f, struct row **rows, uint32_t *cnt, const char *path,
-		     struct loupe_error *err)
+/* Everything but the name. */
+static bool parse(char *const column[COLUMNS], struct loupe_filter_call *call)
+{
+	uint64_t nr;
+	char *end;
+
+	if (!parse_number(column[COLUMN_NR], UINT32_MAX, &nr))
+		return false;
+	call->nr = (uint32_t)nr;
+	for (int i = 0; i < 6; i++) {
+		if (!parse_number(column[COLUMN_ARG + i], UINT64_MAX, &call->args[i]))
+			return false;
+	}
+	call->weight = strtod(column[COLUMN_WEIGHT], &end);
+	return !*end && end != column[COLUMN_WEIGHT] && isfinite(call->weight) && call->weight >= 0;
+}
+
+static int read_line(struct loupe_filter_calls *calls, uint32_t *cap, char *line, const char *path,
+		     uint32_t line_no, struct loupe_error *err)
+{
+	struct loupe_filter_call call = { 0 };
+	char *column[COLUMNS];
+
+	if (split(line, column) < COLUMNS || !parse(column, &call))
+		return loupe_error_set(err, -EINVAL,
+				       "%s:%u: not name, number, six arguments and weight, "
+				       "separated by tabs",
+				       path, line_no);
+	if (calls->cnt == *cap) {
+		uint32_t more = *cap * 2 + 64;
+		struct loupe_filter_call *grown = realloc(calls->call, more * sizeof(*grown));
+
+		if (!grown)
+			return loupe_error_set(err, -ENOMEM, "%s: out of memory", path);
+		calls->call = grown;
+		*cap = more;
+	}
+	call.name = strdup(column[COLUMN_NAME]);
+	if (!call.name)
+		return loupe_error_set(err, -ENOMEM, "%s: out of memory", path);
+	calls->call[calls->cnt++] = call;
+	return 0;
+}
+
+int loupe_filter_calls_load(const char *path, struct loupe_filter_calls *out,
+			    struct loupe_error *err)
 {
 	uint32_t cap = 0, line_no = 0;
+	FILE *f = fopen(path, "re");
 	char *line = NULL;
 	size_t size = 0;
 	int ret = 0;
 
+	*out = (struct loupe_filter_calls){ 0 };
+	if (!f) {
+		ret = -errno;
+		return loupe_error_set(err, ret, "%s: %s", path, strerror(-ret));
+	}
 	while (!ret && getline(&line, &size, f) > 0) {
 		line_no++;
-		if (line[0] == '#' || line[0] == '\n')
-			continue;
-		if (*cnt == cap) {
-			struct row *grown;
-
-			cap = cap * 2 + 64;
-			grown = realloc(*rows, cap * sizeof(*grown));
-			if (!grown) {
-				ret = loupe_error_set(err, -ENOMEM, "%s: out of memory", path);
-				break;
-			}
-			*rows = grown;
-		}
-		if (parse(line, &(*rows)[*cnt]))
-			++*cnt;
-		else
-			ret = loupe_error_set(err, -EINVAL,
-					      "%s:%u: not name, number, six arguments and weight, "
-					      "separated by tabs",
-					      path, line_no);
+		if (line[0] != '#' && line[0] != '\n' && line[0] != '\r')
+			ret = read_line(out, &cap, line, path, line_no, err);
 	}
 	if (!ret && ferror(f))
 		ret = loupe_error_set(err, -EIO, "%s: cannot be read", path);
 	free(line);
+	fclose(f);
+	if (ret)
+		loupe_filter_calls_finish(out);
 	return ret;
+}
+
+void loupe_filter_calls_finish(struct loupe_filter_calls *calls)
+{
+	for (uint32_t i = 0; i < calls->cnt; i++)
+		free(calls->call[i].name);
+	free(calls->call);
+	*calls = (struct loupe_filter_calls){ 0 };
+}
+
+static int by_nr(const void *a, const void *b)
+{
+	const struct loupe_filter_call *x = a, *y = b;
+
+	return x->nr < y->nr ? -1 : x->nr > y->nr;
 }
 
 int loupe_filter_weights_load(const char *path, struct loupe_filter_weights *out,
 			      struct loupe_error *err)
 {
-	FILE *f = fopen(path, "re");
-	struct row *rows = NULL;
-	uint32_t cnt = 0;
-	int ret;
+	struct loupe_filter_calls calls;
+	int ret = loupe_filter_calls_load(path, &calls, err);
 
 	*out = (struct loupe_filter_weights){ 0 };
-	if (!f)
-		return loupe_error_set(err, -errno, "%s: %s", path, strerror(errno));
-	ret = read_rows(f, &rows, &cnt, path, err);
-	fclose(f);
-	if (!ret) {
-		if (cnt)
-			qsort(rows, cnt, sizeof(*rows), by_nr);
-		out->nr = malloc((cnt + 1) * sizeof(*out->nr));
-		out->weight = malloc((cnt + 1) * sizeof(*out->weight));
-		if (!out->nr || !out->weight)
-			ret = loupe_error_set(err, -ENOMEM, "%s: out of memory", path);
-	}
-	for (uint32_t i = 0; !ret && i < cnt; i++) {
-		if (out->cnt && out->nr[out->cnt - 1] == rows[i].nr) {
-			out->weight[out->cnt - 1] += rows[i].weight;
+	if (ret)
+		return ret;
+	if (calls.cnt)
+		qsort(calls.call, calls.cnt, sizeof(*calls.call), by_nr);
+	out->nr = malloc((calls.cnt + 1) * sizeof(*out->nr));
+	out->weight = malloc((calls.cnt + 1) * sizeof(*out->weight));
+	if (!out->nr || !out->weight)
+		ret = loupe_error_set(err, -ENOMEM, "%s: out of memory", path);
+	for (uint32_t i = 0; !ret && i < calls.cnt; i++) {
+		const struct loupe_filter_call *call = &calls.call[i];
+
+		if (out->cnt && out->nr[out->cnt - 1] == call->nr) {
+			out->weight[out->cnt - 1] += call->weight;
 			continue;
 		}
-		out->nr[out->cnt] = rows[i].nr;
-		out->weight[out->cnt++] = rows[i].weight;
+		out->nr[out->cnt] = call->nr;
+		out->weight[out->cnt++] = call->weight;
 	}
-	free(rows);
+	loupe_filter_calls_finish(&calls);
 	return ret;
 }
 
