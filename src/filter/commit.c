@@ -37,7 +37,8 @@ static const struct loupe_reason other_words = { "other-words", "the same test, 
 static const struct loupe_reason parts = { "parts", "what follows, %i, will be elsewhere" };
 static const struct loupe_reason near = { "near", "it goes near what it leads to" };
 static const struct loupe_reason to_next = { "to-next", "%i is the next instruction now" };
-static const struct loupe_reason return_here = { "return-here", "a return is as short as a jump" };
+static const struct loupe_reason as_short = { "as-short",
+					      "%i once more is as short as a jump to it" };
 static const struct loupe_reason too_far = { "too-far", "a test reaches 255 instructions far" };
 static const struct loupe_reason by_way = { "by-way", "it is as good, and in reach" };
 
@@ -275,7 +276,30 @@ static int order(struct committer *c)
 	return err;
 }
 
-/* Jumps behind loads go, stay, or become the return that they lead to. */
+/* A jump behind a load becomes a copy of the test or return that it leads to. */
+static int copy_here(struct committer *c, uint32_t item)
+{
+	const struct filter_ir_node *n = node_at(c, item);
+	struct loupe_edit edit = { .pass = pass_layout,
+				   .reason = &as_short,
+				   .args = { n->origin },
+				   .kind = LOUPE_EDIT_REPLACED,
+				   .id = c->ids[item],
+				   .cnt = 1,
+				   .where = LOUPE_NONE,
+				   .into = LOUPE_NONE,
+				   .jt = LOUPE_NONE,
+				   .jf = LOUPE_NONE };
+
+	edit.insn.cbpf = (struct loupe_cbpf_insn){ n->code, 0, 0, n->k };
+	if (n->f != FILTER_IR_NONE) {
+		edit.jt = origin_of(c, n->t);
+		edit.jf = origin_of(c, n->f);
+	}
+	return loupe_rewrite_edit(c->opt->rw, &edit, NULL);
+}
+
+/* Jumps behind loads go, stay, or become what they lead to. */
 static int settle_jumps(struct committer *c)
 {
 	int err = 0;
@@ -292,8 +316,7 @@ static int settle_jumps(struct committer *c)
 		}
 		c->ids[i + 1] = jump;
 		if (c->code->items[i + 1].copy)
-			err = filter_replace(c->opt, jump, c->code->items[i + 1].insn, LOUPE_NONE,
-					     &return_here, FILTER_ARGS(0));
+			err = copy_here(c, i + 1);
 	}
 	if (!err && c->entry != LOUPE_NONE)
 		err = filter_remove(c->opt, c->entry, 1, &to_next, FILTER_ARGS(c->ids[0]));

@@ -133,7 +133,8 @@ struct filter_ir_code {
 
 /**
  * Lays the graph out: descending numbers, but a load or ALU instruction goes right before what
- * follows it. Where two have the same one behind them, all but one need a jump. A test that does
+ * follows it. Where two have the same one behind them, all but one get a jump, or a
+ * copy where that is as short. A test that does
  * not reach its target gets a jump, or a copy of the return, right behind it; everything before it
  * that is within reach shares that one.
  * @param out  filled; free out->items

@@ -69,6 +69,25 @@ static bool in_reach(const struct writer *w, uint32_t node, uint32_t *place)
 	return w->cnt - *place - 1 <= REACH;
 }
 
+/*
+ * What follows a load stands elsewhere. A test can stand here once more: as long as a jump to it,
+ * and one instruction less on the way.
+ */
+static void write_follower(struct writer *w, uint32_t node)
+{
+	const struct filter_ir_node *n = &w->ir->nodes[node];
+	struct filter_ir_item item = { .node = node, .copy = true };
+
+	if (n->f == FILTER_IR_NONE || !in_reach(w, n->t, &item.jt) ||
+	    !in_reach(w, n->f, &item.jf)) {
+		write_stand_in(w, node);
+		return;
+	}
+	item.insn = (struct loupe_cbpf_insn){ n->code, 0, 0, n->k };
+	w->near[node] = w->cnt;
+	write_item(w, item);
+}
+
 static void write_node(struct writer *w, uint32_t node)
 {
 	const struct filter_ir_node *n = &w->ir->nodes[node];
@@ -85,7 +104,7 @@ static void write_node(struct writer *w, uint32_t node)
 			write_stand_in(w, t ? n->f : n->t);
 		}
 	} else if (n->t != FILTER_IR_NONE && w->at[n->t] + 1 != w->cnt) {
-		write_stand_in(w, n->t);
+		write_follower(w, n->t);
 	}
 	w->at[node] = w->near[node] = w->cnt;
 	w->state[node] = WRITTEN;

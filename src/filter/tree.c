@@ -13,7 +13,7 @@
 #include <string.h>
 
 /* A single this heavy, as a share of what is at hand, is peeled off before any cut. */
-#define PEEL_SHARE 0.3
+#define PEEL_SHARE 0.25
 
 /* A row of equality tests longer than this is worth a spare cut. */
 enum { LONG_ROW = 6 };
