@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include <wchar.h>
 
 /* Terminals drop longer clipboard texts. */
 #define MAX_COPY 74994
@@ -243,21 +244,51 @@ static int key_of_curses(wint_t c)
 	return K_NONE;
 }
 
+/*
+ * The character that begins with byte c. Not curses' own get_wch(), which after a byte that is no
+ * text waits for fifteen more and drops them.
+ */
+static int key_of_bytes(int c)
+{
+	enum { REST_MS = 25 };
+	mbstate_t state = { 0 };
+	wchar_t wide;
+
+	timeout(REST_MS);
+	for (;;) {
+		char byte = (char)c;
+		size_t n = mbrtowc(&wide, &byte, 1, &state);
+
+		if (n == (size_t)-1)
+			return K_NONE;
+		if (n != (size_t)-2)
+			return (int)wide;
+		c = getch();
+		if (c == ERR)
+			return K_NONE;
+		if (c < 0x80 || c > 0xff) {
+			ungetch(c);
+			return K_NONE;
+		}
+	}
+}
+
 int term_key(struct terminal *term, int timeout_ms)
 {
-	wint_t c;
-	int rc;
+	int c;
 
 	(void)term;
 	timeout(timeout_ms);
-	rc = get_wch(&c);
-	if (rc == ERR)
+	c = getch();
+	if (c == ERR)
 		return K_NONE;
-	if (rc == KEY_CODE_YES)
-		return key_of_curses(c);
+	if (c > 0xff)
+		return key_of_curses((wint_t)c);
+	if (c >= 0x80)
+		return key_of_bytes(c);
 	if (c == '\r')
 		return K_ENTER;
-	return c == 0x7f || c == 8 ? K_BACKSPACE : (int)c;
+	return c == 0x7f || c == 8 ? K_BACKSPACE : c;
 }
 
 /* ---- clipboard ---------------------------------------------------------------------------- */

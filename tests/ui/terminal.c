@@ -210,6 +210,11 @@ static void keys_resizing_leaving(void **state)
 	assert_true(shows(&session, "step 0 of"));
 	type(&session, "ss");
 	wait_for(&session, "step 2 of");
+	/* bytes that are no character take no key along */
+	type(&session, "\377\303S\303\244\303");
+	wait_for(&session, "step 1 of");
+	type(&session, "s");
+	wait_for(&session, "step 2 of");
 	/* an arrow key, in the terminal's own words */
 	type(&session, "\033OC");
 	type(&session, "]");
