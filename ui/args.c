@@ -130,8 +130,8 @@ static int parse_number(const char *text, const char *option, uint64_t min, uint
 	errno = 0;
 	*out = strtoull(text, &end, 10);
 	if (errno || end == text || *end || text[0] == '-' || *out < min || *out > max)
-		return complain_text("--%s takes a number from %llu to %llu, not '%s'", option,
-				     (unsigned long long)min, (unsigned long long)max, text);
+		return complain_text("%s%s takes a number from %llu to %llu, not '%s'",
+				     option[1] ? "--" : "-", option, (unsigned long long)min, (unsigned long long)max, text);
 	return 0;
 }
 

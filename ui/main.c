@@ -164,6 +164,9 @@ static int run(int argc, char **argv)
 		write_help(stderr);
 		return STATUS_USAGE;
 	}
+	if (args.file_cnt && args.generate)
+		return complain_text("--generate compares random programs instead of files; leave out %s",
+				     args.files[0]);
 	if (args.file_cnt > 1 && !command->many)
 		return complain_text("%s takes one file, not %u", command->name, args.file_cnt);
 	if (command->name)

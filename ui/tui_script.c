@@ -69,6 +69,10 @@ int tui_script(struct tui *tui, const char *path)
 			break;
 		}
 	}
+	if (ferror(in)) {
+		fprintf(stderr, "bpfloupe: cannot read %s: %s\n", path, strerror(errno));
+		tui->status = 2;
+	}
 	free(line);
 	if (in != stdin)
 		fclose(in);

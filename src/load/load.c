@@ -153,6 +153,8 @@ int loupe_load_helper(const struct loupe_load_opts *opts, char *buf, size_t size
 /* What a user chose must be there: libbpf would take its absence for a kernel without it. */
 static int check_choice(const char *path, const char *what, struct loupe_error *err)
 {
+	ssize_t n;
+	char byte;
 	int fd;
 
 	if (!path || strcmp(path, "none") == 0)
@@ -161,8 +163,14 @@ static int check_choice(const char *path, const char *what, struct loupe_error *
 	if (fd < 0)
 		return loupe_error_set(err, -errno, "cannot open the %s %s: %s", what, path,
 				       strerror(errno));
+	n = read(fd, &byte, 1);
+	if (n < 0)
+		loupe_error_set(err, -errno, "cannot read the %s %s: %s", what, path,
+				strerror(errno));
+	else if (!n)
+		loupe_error_set(err, -EINVAL, "the %s %s is empty", what, path);
 	close(fd);
-	return 0;
+	return n < 0 ? -EIO : n ? 0 : -EINVAL;
 }
 
 static int check_choices(const struct loupe_load_opts *opts, struct loupe_error *err)
