@@ -106,6 +106,7 @@ static bool attaches_by_trampoline(const struct vf_env *env)
 {
 	switch (env->image->prog_type) {
 	case BPF_PROG_TYPE_LSM:
+	case BPF_PROG_TYPE_EXT:
 		return true;
 	case BPF_PROG_TYPE_TRACING:
 		return env->expected_attach_type == BPF_TRACE_FENTRY ||
@@ -123,6 +124,8 @@ int vf_load_checks(struct vf_env *env)
 
 	if (image->prog_flags & ~known_flags)
 		return -EINVAL;
+	if (image->prog_flags & BPF_F_TOKEN_FD)
+		return vf_not_judged(env, "a load with a BPF token");
 	env->expected_attach_type = image->expected_attach_type;
 	if (!env->expected_attach_type)
 		env->expected_attach_type = default_attach_type(type);
@@ -136,7 +139,7 @@ int vf_load_checks(struct vf_env *env)
 		return -EPERM;
 	if (image->attach_btf_fd)
 		return vf_not_judged(env, "attaching to another program or a module");
-	if (image->attach_btf_id && attaches_by_trampoline(env))
+	if (attaches_by_trampoline(env))
 		return vf_not_judged(env, "attaching to a kernel function by its BTF type");
 	if (image->attach_btf_id && (image->attach_btf_id > BTF_MAX_ID || !may_have_target(type)))
 		return -EINVAL;

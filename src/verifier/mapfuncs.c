@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Which maps may be passed to which helpers. */
+/* Which maps may be passed to which helpers, and what may be done through a map's pointer. */
 #include "verifier/helper.h"
 
 struct pair {
@@ -113,4 +113,41 @@ int vf_check_map_func(struct vf_env *env, int32_t map, int32_t func_id)
 		return 0;
 	vf_msg(env, "cannot pass map_type %u into func %s#%d\n", type, vf_func_name(func_id), func_id);
 	return -EINVAL;
+}
+
+/* --- struct bpf_map and what is around it ---------------------------------------------------------- */
+
+static const struct {
+	uint32_t type;
+	const char *name;
+} structs[] = {
+#define MAP_STRUCT(type, name) { BPF_MAP_TYPE_##type, name },
+#include "kernel/6.18/map_structs.def"
+#undef MAP_STRUCT
+};
+
+int vf_check_map_ptr_access(struct vf_env *env, uint32_t regno, int off, enum vf_access t)
+{
+	uint32_t type = env->maps[loupe_reg_map(&vf_cur_regs(env)[regno])].def->type;
+	const char *name = NULL;
+
+	for (size_t i = 0; i < sizeof(structs) / sizeof(structs[0]); i++)
+		if (structs[i].type == type)
+			name = structs[i].name;
+	if (!name)
+		return vf_not_judged(env, "insn %d: pointer to a map of type %u", env->insn_idx, type);
+	if (!env->allow_ptr_leaks) {
+		vf_msg(env, "'struct %s' access is allowed only to CAP_PERFMON and CAP_SYS_ADMIN\n",
+		       name);
+		return -EPERM;
+	}
+	if (off < 0) {
+		vf_msg(env, "R%u is %s invalid negative access: off=%d\n", regno, name, off);
+		return -EACCES;
+	}
+	if (t != VF_READ) {
+		vf_msg(env, "only read from %s is supported\n", name);
+		return -EACCES;
+	}
+	return vf_not_judged(env, "insn %d: read of fields of struct %s", env->insn_idx, name);
 }

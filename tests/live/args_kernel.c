@@ -456,6 +456,29 @@ static bool is_available(struct rig *rig, const struct subject *subject, int fun
 	return !strstr(rig->log, "cannot use helper") && !strstr(rig->log, "invalid func");
 }
 
+/* Reads and writes through a pointer to a map, not to its values. */
+static void try_map_pointers(struct rig *rig, const struct subject *subject)
+{
+	static const int offs[] = { -8, -1, 0, 8, 32000 };
+
+	for (uint32_t map = 0; map < MAPS; map++) {
+		for (size_t i = 0; i < sizeof(offs) / sizeof(offs[0]); i++) {
+			for (int write = 0; write < 3; write++) {
+				rig_start(rig, subject->type, subject->attach);
+				rig_add_map(rig, BPF_REG_1, map, false, 0);
+				rig_add(rig, RIG_MOV_IMM(BPF_REG_2, 0));
+				rig_add(rig, write == 0	  ? RIG_LOAD(BPF_B, 2, 1, offs[i])
+					     : write == 1 ? RIG_STORE(BPF_B, 1, 2, offs[i])
+							  : RIG_STORE_IMM(BPF_B, 1, offs[i], 0));
+				rig_add(rig, RIG_MOV_IMM(0, 1));
+				rig_add(rig, RIG_EXIT);
+				rig_compare(rig, "%s at %d of map %s itself", write ? "write" : "read",
+					    offs[i], maps[map].name);
+			}
+		}
+	}
+}
+
 static int wanted; /* helper, 0: all */
 
 /* Helpers of all types are the same in most. */
@@ -496,6 +519,8 @@ static int run(struct rig *rig, int index)
 		return 1;
 	if (rig->unprivileged && !rig_drop_privileges())
 		return 1;
+	if (!wanted)
+		try_map_pointers(rig, subject);
 	for (int func = 1; func <= 211; func++)
 		if (is_tried(rig, func, index) && is_available(rig, subject, func))
 			try_helper(rig, subject, func);

@@ -2,8 +2,9 @@
 /*
  * usage: types_kernel [--unprivileged | PART…]
  * What programs of each type may do, against the running kernel: which helpers they may call
- * (helpers), what they may read and write of their context (ctx) and of sockets (sockets), and what
- * they may return (returns). With RIG_ALL in the environment, nothing is left out.
+ * (helpers), what they may read and write of their context (ctx) and of sockets (sockets), what they
+ * may return (returns), and how they may be loaded at all (loads). With RIG_ALL in the environment,
+ * nothing is left out.
  */
 #include "rig.h"
 
@@ -272,10 +273,45 @@ static void try_returns(struct rig *rig)
 	}
 }
 
+/* --- loads ------------------------------------------------------------------------------------------ */
+
+static void try_loads(struct rig *rig)
+{
+	static const char *const licenses[] = { "GPL", "GPL v2", "gpl", "Dual MIT/GPL", "none", "" };
+
+	for (uint32_t type = 0; type < 40; type++) {
+		for (uint32_t attach = 0; attach < 72; attach++) {
+			rig_start(rig, type, attach);
+			rig_add(rig, RIG_MOV_IMM(0, 1));
+			rig_add(rig, RIG_EXIT);
+			rig_compare(rig, "load");
+		}
+		for (uint32_t bit = 0; bit < 32; bit++) {
+			rig_start(rig, type, 0);
+			rig->image.prog_flags = 1u << bit;
+			rig_add(rig, RIG_MOV_IMM(0, 1));
+			rig_add(rig, RIG_EXIT);
+			rig_compare(rig, "load with flags 0x%x", rig->image.prog_flags);
+		}
+		for (size_t i = 0; i < sizeof(licenses) / sizeof(licenses[0]); i++) {
+			rig_start(rig, type, 0);
+			rig->image.license = (char *)(uintptr_t)licenses[i];
+			rig_add(rig, RIG_MOV_IMM(1, 0));
+			rig_add(rig, RIG_MOV_IMM(2, 0));
+			rig_add(rig, RIG_CALL(BPF_FUNC_probe_read_kernel));
+			rig_add(rig, RIG_MOV_IMM(0, 1));
+			rig_add(rig, RIG_EXIT);
+			rig_compare(rig, "licence %s", licenses[i]);
+		}
+		rig->image.license = (char *)(uintptr_t)"GPL";
+	}
+}
+
 static const struct {
 	const char *name;
 	void (*run)(struct rig *rig);
 } parts[] = {
+	{ "loads", try_loads },
 	{ "returns", try_returns },
 	{ "helpers", try_helpers },
 	{ "ctx", try_ctx },
