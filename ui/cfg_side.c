@@ -94,8 +94,8 @@ static void folded_line(const struct cfg_side *side, const struct loupe_block *b
 		if (side->fate[i] > fate)
 			fate = (enum cfg_fate)side->fate[i];
 	}
-	line->number = (uint8_t)snprintf(line->text, sizeof(line->text), "%u:",
-					 shown_number(side, b->first));
+	line->number = (uint8_t)snprintf(line->text, sizeof(line->text),
+					 "%u:", shown_number(side, b->first));
 	snprintf(line->text + line->number, sizeof(line->text) - line->number, " +%u", insns);
 	line->role = (uint8_t)(all_gone ? UI_DELETED : fates[fate].role);
 	line->heat = side->shade ? side->heat[b->first] : 0;
@@ -161,8 +161,9 @@ static uint8_t content_block_role(void *data, uint32_t block)
 
 int cfg_side_init(struct cfg_side *side, struct loupe_error *err)
 {
-	int rc = side->ebpf ? loupe_cfg_from_ebpf(side->ebpf, side->cnt, &side->cfg, err) :
-			      loupe_cfg_from_rewrite(&side->prog, LOUPE_REWRITE_CBPF, &side->cfg, err);
+	int rc = side->ebpf
+			 ? loupe_cfg_from_ebpf(side->ebpf, side->cnt, &side->cfg, err)
+			 : loupe_cfg_from_rewrite(&side->prog, LOUPE_REWRITE_CBPF, &side->cfg, err);
 
 	if (rc)
 		return rc;

@@ -12,13 +12,13 @@
 /* What became of an instruction. */
 enum cfg_fate {
 	CFG_SAME,
-	CFG_GONE,    /* not on the other side */
-	CFG_CHANGED, /* another instruction on the other side */
+	CFG_GONE,	/* not on the other side */
+	CFG_CHANGED,	/* another instruction on the other side */
 	CFG_RETARGETED, /* one of its edges leads elsewhere */
 	CFG_MOVED,
-	CFG_NEW,     /* was not on the other side */
-	CFG_EDITED,  /* what the present edit is about */
-	CFG_ERROR,   /* the rejecting instruction */
+	CFG_NEW,    /* was not on the other side */
+	CFG_EDITED, /* what the present edit is about */
+	CFG_ERROR,  /* the rejecting instruction */
 };
 
 struct cfg_side {
@@ -26,7 +26,7 @@ struct cfg_side {
 	/* one of two kinds of program */
 	const struct loupe_insn *ebpf;
 	const struct loupe_source *source; /* names for ebpf, may be NULL */
-	struct loupe_rewrite_prog prog; /* classic; owned */
+	struct loupe_rewrite_prog prog;	   /* classic; owned */
 	enum loupe_filter_flavour flavour;
 	uint32_t cnt; /* slots; 0: this side is not there */
 

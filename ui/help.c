@@ -61,7 +61,8 @@ void help_commands(help_emit *emit, void *data)
 		snprintf(left, sizeof(left), ":%s %s", command->name, command->arg_name);
 		emit(data, HELP_COMMAND, left, command->help);
 	}
-	emit(data, HELP_COMMAND, ":NAME", "every key has a name that is a command: :next-visit, :copy …");
+	emit(data, HELP_COMMAND, ":NAME",
+	     "every key has a name that is a command: :next-visit, :copy …");
 }
 
 static void emit_term(help_emit *emit, void *data, const char *term)
@@ -82,7 +83,8 @@ void help_view(enum view_id view, help_emit *emit, void *data)
 	const struct view_ops *ops = view_ops(view);
 	char heading[160];
 
-	snprintf(heading, sizeof(heading), "%s: %s", ops->title ? ops->title : ops->name, ops->about);
+	snprintf(heading, sizeof(heading), "%s: %s", ops->title ? ops->title : ops->name,
+		 ops->about);
 	emit(data, HELP_HEADING, heading, "");
 	help_keys(view, emit, data);
 	if (ops->terms) {

@@ -19,8 +19,8 @@ enum job_state {
 struct job_ops {
 	/* Works, in a thread of its own; reads job->cancel now and then. Returns 0 or -errno. */
 	int (*run)(struct job *job);
-	/* In the UI's thread, once run has returned (rc in job->rc) or the job was dropped before it ran
-	   (rc is -ECANCELED). The last that is heard of the job: it may free it. */
+	/* In the UI's thread, once run has returned (rc in job->rc) or the job was dropped before
+	   it ran (rc is -ECANCELED). The last that is heard of the job: it may free it. */
 	void (*done)(struct job *job);
 };
 

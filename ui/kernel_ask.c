@@ -98,17 +98,20 @@ static int judge(struct ask_work *work, const struct loupe_kernel_result *kernel
 		return 0;
 	}
 	if (kernel->accepted != accepted || kernel->err != model->err) {
-		snprintf(work->words, sizeof(work->words), "kernel %s differs: it says %s, the model %s",
-			 release, kernel->accepted ? "accepted" : errno_name(-kernel->err),
+		snprintf(work->words, sizeof(work->words),
+			 "kernel %s differs: it says %s, the model %s", release,
+			 kernel->accepted ? "accepted" : errno_name(-kernel->err),
 			 accepted ? "accepted" : errno_name(-model->err));
 		return 0;
 	}
 	if (!same_counters(kernel, model, counters, sizeof(counters))) {
-		snprintf(work->words, sizeof(work->words), "kernel %s differs: %s", release, counters);
+		snprintf(work->words, sizeof(work->words), "kernel %s differs: %s", release,
+			 counters);
 		return 0;
 	}
 	work->answer = KERNEL_AGREES;
-	snprintf(work->words, sizeof(work->words), "kernel %s agrees in verdict and counters", release);
+	snprintf(work->words, sizeof(work->words), "kernel %s agrees in verdict and counters",
+		 release);
 	if (!level || !kernel->log)
 		return 0;
 	rc = compare_logs(work, kernel, level, &diff);
@@ -117,8 +120,8 @@ static int judge(struct ask_work *work, const struct loupe_kernel_result *kernel
 	if (diff.line) {
 		work->answer = KERNEL_DIFFERS;
 		snprintf(work->words, sizeof(work->words),
-			 "kernel %s differs in line %llu of its log: %.200s (model: %.200s)", release,
-			 (unsigned long long)diff.line, diff.want, diff.got);
+			 "kernel %s differs in line %llu of its log: %.200s (model: %.200s)",
+			 release, (unsigned long long)diff.line, diff.want, diff.got);
 	} else {
 		snprintf(work->words, sizeof(work->words),
 			 "kernel %s agrees: verdict, counters, and every line of the log", release);
@@ -155,7 +158,8 @@ static void done(struct job *job)
 
 	if (job->rc || job->cancel) {
 		work->answer = KERNEL_NOT_ASKED;
-		snprintf(work->words, sizeof(work->words), "the kernel's answer was not compared: %s",
+		snprintf(work->words, sizeof(work->words),
+			 "the kernel's answer was not compared: %s",
 			 job->cancel ? "stopped" : strerror(-job->rc));
 	}
 	work->subject->kernel = work->answer;

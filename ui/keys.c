@@ -28,11 +28,12 @@ static const struct {
 	const char *name;
 	int key;
 } names[] = {
-	{ "Up", K_UP },		{ "Down", K_DOWN },	  { "Left", K_LEFT }, { "Right", K_RIGHT },
-	{ "Home", K_HOME },	{ "End", K_END },	  { "PgUp", K_PGUP }, { "PgDn", K_PGDN },
-	{ "Backspace", K_BACKSPACE }, { "Delete", K_DELETE }, { "S-Tab", K_BTAB }, { "Tab", K_TAB },
-	{ "Enter", K_ENTER },	{ "Esc", K_ESC },	  { "Space", ' ' },   { "lt", '<' },
-	{ "F1", K_F1 },
+	{ "Up", K_UP },		{ "Down", K_DOWN },  { "Left", K_LEFT },
+	{ "Right", K_RIGHT },	{ "Home", K_HOME },  { "End", K_END },
+	{ "PgUp", K_PGUP },	{ "PgDn", K_PGDN },  { "Backspace", K_BACKSPACE },
+	{ "Delete", K_DELETE }, { "S-Tab", K_BTAB }, { "Tab", K_TAB },
+	{ "Enter", K_ENTER },	{ "Esc", K_ESC },    { "Space", ' ' },
+	{ "lt", '<' },		{ "F1", K_F1 },
 };
 
 const struct key_binding *key_binding(size_t i)
@@ -103,7 +104,8 @@ int key_parse(const char **text)
 		return next_char(text);
 	len = (size_t)(end - start) - 1;
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-		if (strlen(names[i].name) == len && strncasecmp(names[i].name, start + 1, len) == 0) {
+		if (strlen(names[i].name) == len &&
+		    strncasecmp(names[i].name, start + 1, len) == 0) {
 			*text = end + 1;
 			return names[i].key;
 		}

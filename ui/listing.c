@@ -20,8 +20,8 @@ static void add_insn_rows(struct listing *listing, uint32_t insn, uint64_t *line
 		add_row(listing, LISTING_FUNC, insn);
 		*line_shown = 0;
 	}
-	if (listing->source && loupe_source_line_of(listing->source, insn, &line) &&
-	    *line.text && line.line != *line_shown) {
+	if (listing->source && loupe_source_line_of(listing->source, insn, &line) && *line.text &&
+	    line.line != *line_shown) {
 		add_row(listing, LISTING_SOURCE, insn);
 		*line_shown = line.line;
 	}
@@ -74,7 +74,8 @@ int listing_insn_text(const struct listing *listing, uint32_t insn, bool code, c
 	}
 	pair[0] = listing->insns[insn];
 	/* a long constant whose second half is missing has a zero there */
-	pair[1] = insn + 1 < listing->insn_cnt ? listing->insns[insn + 1] : (struct loupe_insn){ 0 };
+	pair[1] =
+		insn + 1 < listing->insn_cnt ? listing->insns[insn + 1] : (struct loupe_insn){ 0 };
 	return loupe_insn_print(buf, size, pair, &opts);
 }
 

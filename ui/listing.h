@@ -24,7 +24,7 @@ struct listing {
 	struct listing_row *rows;
 	uint32_t cnt;
 	uint32_t *row_of; /* insn slot → its row; second slots have that of the first */
-	int digits; /* of the largest number */
+	int digits;	  /* of the largest number */
 };
 
 /** Makes the rows. @return 0 or -ENOMEM; empty it with listing_finish() */

@@ -152,7 +152,8 @@ void mark_matches(struct screen *screen, int x, int y, int w, const char *what)
 			struct ui_cell *cell = screen_cell(screen, at + i, y);
 			uint32_t want = screen_next_glyph(&rest);
 
-			if (!cell || fold(cell->glyph ? cell->glyph : ' ', exact) != fold(want, exact))
+			if (!cell ||
+			    fold(cell->glyph ? cell->glyph : ' ', exact) != fold(want, exact))
 				break;
 		}
 		if (i == columns)

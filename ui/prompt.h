@@ -11,7 +11,7 @@ enum { PROMPT_TEXT = 256, PROMPT_HISTORY = 32 };
 
 enum prompt_result {
 	PROMPT_MORE,
-	PROMPT_DONE,   /* text is what was typed */
+	PROMPT_DONE, /* text is what was typed */
 	PROMPT_CANCEL,
 	PROMPT_COMPLETE, /* Tab: the owner sets another text */
 };
@@ -20,9 +20,9 @@ struct prompt {
 	bool open;
 	char label[16];
 	char text[PROMPT_TEXT];
-	size_t cursor; /* byte */
-	char typed[PROMPT_TEXT]; /* what was there before completion began */
-	int32_t completion; /* number of the completion shown, -1: none */
+	size_t cursor;				   /* byte */
+	char typed[PROMPT_TEXT];		   /* what was there before completion began */
+	int32_t completion;			   /* number of the completion shown, -1: none */
 	char history[PROMPT_HISTORY][PROMPT_TEXT]; /* latest first */
 	uint32_t history_cnt;
 	int32_t history_at; /* -1: the line being typed */

@@ -21,34 +21,34 @@ enum ui_role {
 	UI_LABEL = LOUPE_ROLE_LABEL,
 	UI_STRONG = LOUPE_ROLE_CNT, /* what the eye should find first */
 	UI_HEADING,
-	UI_BRAND,	 /* the program's own name in the header */
+	UI_BRAND, /* the program's own name in the header */
 	UI_TAB,
 	UI_TAB_ACTIVE,
-	UI_ACCEPTED,	 /* verdicts, as badges */
+	UI_ACCEPTED, /* verdicts, as badges */
 	UI_REJECTED,
 	UI_UNJUDGED,
 	UI_WORKING,
-	UI_FRAME,	 /* lines between panes */
+	UI_FRAME, /* lines between panes */
 	UI_FRAME_FOCUS,
-	UI_TITLE,	 /* of a pane */
+	UI_TITLE, /* of a pane */
 	UI_TITLE_FOCUS,
-	UI_KEY,		 /* a key's name */
-	UI_NOTICE,	 /* messages of ours */
+	UI_KEY,	   /* a key's name */
+	UI_NOTICE, /* messages of ours */
 	UI_PROMPT,
-	UI_REG,		 /* a register's or slot's name */
+	UI_REG, /* a register's or slot's name */
 	UI_VALUE,
-	UI_CHANGED,	 /* a value that the last instruction made */
-	UI_OLD,		 /* what it was before */
-	UI_DEAD,	 /* a register that nothing will read */
+	UI_CHANGED, /* a value that the last instruction made */
+	UI_OLD,	    /* what it was before */
+	UI_DEAD,    /* a register that nothing will read */
 	UI_PRECISE,
-	UI_ARRIVAL,	 /* counts beside instructions */
+	UI_ARRIVAL, /* counts beside instructions */
 	UI_CHECKPOINT,
 	UI_EVICTED,
 	UI_HIT,
 	UI_MISS,
 	UI_TRUE,
 	UI_FALSE,
-	UI_PROGRESS,	 /* done part of a progress bar */
+	UI_PROGRESS, /* done part of a progress bar */
 	UI_ROLE_CNT
 };
 

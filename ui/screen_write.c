@@ -66,8 +66,8 @@ struct look {
 
 static struct look look_of(const struct theme *theme, const struct ui_cell *cell)
 {
-	struct style style = theme_style(theme, (enum ui_role)cell->role,
-					 (enum ui_ground)cell->ground);
+	struct style style =
+		theme_style(theme, (enum ui_role)cell->role, (enum ui_ground)cell->ground);
 	struct look look = {
 		.fg = style.fg == THEME_DEFAULT ? theme_ink(theme) : style.fg,
 		.bg = style.bg == THEME_DEFAULT ? theme_paper(theme) : style.bg,
@@ -101,8 +101,7 @@ static void svg_grounds(const struct ui_cell *row, int w, int y, const struct th
 		while (end < w && look_of(theme, &row[end]).bg == bg)
 			end++;
 		if (bg != theme_paper(theme))
-			fprintf(out,
-				"<rect x='%d' y='%d' width='%d' height='%d' fill='#%06x'/>\n",
+			fprintf(out, "<rect x='%d' y='%d' width='%d' height='%d' fill='#%06x'/>\n",
 				MARGIN + x * CELL_W, MARGIN + y * CELL_H, (end - x) * CELL_W,
 				CELL_H, bg);
 		x = end;
@@ -166,20 +165,21 @@ static void svg_inks(const struct ui_cell *row, int w, int y, const struct theme
 			x++;
 			continue;
 		}
-		/* a character beyond Latin-1 may be wider in a fallback font: alone, it moves nothing */
+		/* a character beyond Latin-1 may be wider in a fallback font: alone, it moves
+		 * nothing */
 		while (end < w && row[x].glyph < 0x100 && row[end].glyph < 0x100 &&
 		       same_ink(look_of(theme, &row[end]), look) &&
-		       (!is_blank(&row[end]) || (end + 1 < w && !is_blank(&row[end + 1]) &&
-						row[end + 1].glyph < 0x100)))
+		       (!is_blank(&row[end]) ||
+			(end + 1 < w && !is_blank(&row[end + 1]) && row[end + 1].glyph < 0x100)))
 			end++;
 		fprintf(out,
 			"<text x='%d' y='%d' textLength='%d' lengthAdjust='spacingAndGlyphs' "
 			"fill='#%06x'%s%s>",
 			MARGIN + x * CELL_W, MARGIN + y * CELL_H + BASELINE, (end - x) * CELL_W,
 			look.fg, look.bold ? " font-weight='bold'" : "",
-			look.underline ? " text-decoration='underline'" :
-			look.struck    ? " text-decoration='line-through'" :
-					 "");
+			look.underline ? " text-decoration='underline'"
+			: look.struck  ? " text-decoration='line-through'"
+				       : "");
 		for (int i = x; i < end; i++)
 			svg_glyph(row[i].glyph ? row[i].glyph : ' ', out);
 		fputs("</text>\n", out);

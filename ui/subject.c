@@ -69,8 +69,8 @@ const char *subject_type(const struct subject *subject)
 	const char *name;
 
 	if (subject->filter)
-		return subject->filter->flavour == LOUPE_FILTER_SECCOMP ? "seccomp filter" :
-									  "socket filter";
+		return subject->filter->flavour == LOUPE_FILTER_SECCOMP ? "seccomp filter"
+									: "socket filter";
 	name = subject->image ? loupe_prog_type_name(subject->image->prog_type) : NULL;
 	return name ? name : "?";
 }
@@ -173,8 +173,8 @@ static int32_t named_insn(const struct subject *subject)
 	if (!at)
 		return -1;
 	insn = strtol(at + 5, &end, 10);
-	return end == at + 5 || insn < 0 || insn >= (long)subject->image->insn_cnt ? -1 :
-										      (int32_t)insn;
+	return end == at + 5 || insn < 0 || insn >= (long)subject->image->insn_cnt ? -1
+										   : (int32_t)insn;
 }
 
 static void take_verdict(struct subject *subject, struct subject_work *work)

@@ -21,7 +21,7 @@ enum subject_state {
 /* The running kernel's opinion, if the user asked for it. */
 enum subject_kernel {
 	KERNEL_NOT_ASKED,
-	KERNEL_ASKED,	  /* being asked */
+	KERNEL_ASKED, /* being asked */
 	KERNEL_AGREES,
 	KERNEL_DIFFERS,
 	KERNEL_ANSWERED,  /* where the model has no verdict */

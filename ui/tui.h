@@ -12,16 +12,16 @@
 struct tui_options {
 	const char *const *files; /* paths of objects, assembler text or filters */
 	uint32_t file_cnt;	  /* 1 or more */
-	const char *prog_name;	  /* program to open at once, NULL: list them if there are several */
+	const char *prog_name; /* program to open at once, NULL: list them if there are several */
 	const struct loupe_load_opts *load; /* NULL: defaults */
 	struct loupe_verify_opts verify;    /* knobs; its listeners, progress and cancel are ours */
 	const char *view;   /* name of the view to open, NULL: what suits the verdict */
-	const char *theme;  /* "dark", "light" or "none"; NULL: none with NO_COLOR, else dark, or what
-			       COLORFGBG tells of a light background */
-	const char *script; /* commands and keys to obey without a terminal, "-": standard input; NULL: use
-			       the terminal */
+	const char *theme;  /* "dark", "light" or "none"; NULL: none with NO_COLOR, else dark, or
+			       what  COLORFGBG tells of a light background */
+	const char *script; /* commands and keys to obey without a terminal, "-": standard input;
+			       NULL: use the terminal */
 	uint32_t width, height; /* cells of a script's screen, 0: 80 and 24 */
-	bool ascii;	    /* no characters beyond ASCII (also where the locale is not UTF-8) */
+	bool ascii; /* no characters beyond ASCII (also where the locale is not UTF-8) */
 };
 
 /**

@@ -95,7 +95,8 @@ static void draw_title(struct tui *tui, int w)
 	pen_text(&pen, UI_STRONG, text);
 }
 
-/* Whose word the verdict is, at the right of the tabs; what is less needed goes when room is short. */
+/* Whose word the verdict is, at the right of the tabs; what is less needed goes when room is short.
+ */
 static void draw_origin(struct pen *pen, const struct subject *subject)
 {
 	static const struct {
@@ -124,9 +125,10 @@ static void draw_origin(struct pen *pen, const struct subject *subject)
 	}
 	if (btf)
 		snprintf(types, sizeof(types), "types: %s   ",
-			 strcmp(btf, "/sys/kernel/btf/vmlinux") == 0 ? "this host" :
-								       input_base_name(btf));
-	if (screen_columns(types) + screen_columns(model) + screen_columns(kernel) + 8 > pen_room(pen))
+			 strcmp(btf, "/sys/kernel/btf/vmlinux") == 0 ? "this host"
+								     : input_base_name(btf));
+	if (screen_columns(types) + screen_columns(model) + screen_columns(kernel) + 8 >
+	    pen_room(pen))
 		types[0] = '\0';
 	if (screen_columns(model) + screen_columns(kernel) + 8 > pen_room(pen))
 		model = "";
@@ -180,11 +182,12 @@ static bool bar_text(const struct subject *subject, char *buf, size_t size)
 	    subject->result.verdict == LOUPE_ACCEPTED)
 		return false;
 	if (subject->result.verdict == LOUPE_REJECTED)
-		snprintf(buf, size, "%s", *subject->error ? subject->error :
-							    "rejected without a message");
+		snprintf(buf, size, "%s",
+			 *subject->error ? subject->error : "rejected without a message");
 	else
 		snprintf(buf, size, "neither accepted nor rejected: %s",
-			 *subject->error ? subject->error : "something that the model does not have");
+			 *subject->error ? subject->error
+					 : "something that the model does not have");
 	return true;
 }
 
@@ -258,7 +261,8 @@ static void draw_hints(struct tui *tui, struct pen *pen)
 					key_list(tui->view, hint->other, other, sizeof(other));
 					*strchrnul(other, ' ') = '\0';
 				}
-				snprintf(text, sizeof(text), "%s%s%s", keys, *other ? " " : "", other);
+				snprintf(text, sizeof(text), "%s%s%s", keys, *other ? " " : "",
+					 other);
 				columns = screen_columns(text) + screen_columns(hint->what) +
 					  (*hint->what ? 3 : 2);
 				if (used + columns + (g ? 0 : 10) > room)
@@ -267,7 +271,8 @@ static void draw_hints(struct tui *tui, struct pen *pen)
 				if (!pass)
 					continue;
 				pen_text(pen, UI_KEY, text);
-				pen_printf(pen, UI_DIM, "%s%s  ", *hint->what ? " " : "", hint->what);
+				pen_printf(pen, UI_DIM, "%s%s  ", *hint->what ? " " : "",
+					   hint->what);
 			}
 		}
 		need = used;

@@ -81,7 +81,8 @@ static bool do_export(struct tui *tui, const char *arg)
 	int rc;
 
 	if (!view || !view->ops->export) {
-		tui_say(tui, UI_ERROR, "this view has no text; :save-screen FILE writes the screen");
+		tui_say(tui, UI_ERROR,
+			"this view has no text; :save-screen FILE writes the screen");
 		return false;
 	}
 	out = fopen(arg, "w");
@@ -275,8 +276,9 @@ bool tui_complete(struct tui *tui, const char *line, uint32_t n, char *buf, size
 		if (!command)
 			return false;
 	}
-	for (uint32_t i = 0; (text = command ? candidate(tui, command->arg, i) :
-					       command_candidate(i)) != NULL; i++) {
+	for (uint32_t i = 0;
+	     (text = command ? candidate(tui, command->arg, i) : command_candidate(i)) != NULL;
+	     i++) {
 		if (strncmp(text, prefix, strlen(prefix)) != 0 || n-- != 0)
 			continue;
 		if (command)

@@ -42,8 +42,8 @@ static bool go_step(struct tui *tui, const struct subject *subject, uint32_t ste
 		tui_say(tui, UI_ERROR, "there is no step %u", step);
 		return false;
 	}
-	tui_go(tui, (struct place){ .step = step,
-				    .insn = loupe_trace_step_insn(subject->trace, step) });
+	tui_go(tui,
+	       (struct place){ .step = step, .insn = loupe_trace_step_insn(subject->trace, step) });
 	return true;
 }
 
@@ -78,8 +78,10 @@ static bool go_function(struct tui *tui, const struct subject *subject, const ch
 		if (func && strcmp(func, name) == 0)
 			return go_insn(tui, subject, i);
 	}
-	tui_say(tui, UI_ERROR, "no place '%s': 57 is an insn, s1204 a step, #17 a checkpoint, "
-		":112 a source line", name);
+	tui_say(tui, UI_ERROR,
+		"no place '%s': 57 is an insn, s1204 a step, #17 a checkpoint, "
+		":112 a source line",
+		name);
 	return false;
 }
 

@@ -23,7 +23,7 @@ struct tui {
 	uint32_t input_cnt;
 	struct subject *subjects;
 	uint32_t subject_cnt;
-	uint32_t current; /* TUI_NO_SUBJECT: only the list can be shown */
+	uint32_t current;	      /* TUI_NO_SUBJECT: only the list can be shown */
 	struct view *views[VIEW_CNT]; /* those that are open */
 	enum view_id view;
 	enum view_id back[TUI_BACK_CNT]; /* views that were left, latest last */

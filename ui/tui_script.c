@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Scripts: a line is a command (":goto 57") or keys ("ss<Enter>/drop<Enter>"); what begins with "# "
- * is a remark. Each line begins when all work is done, so that a script always does the same.
+ * Scripts: a line is a command (":goto 57") or keys ("ss<Enter>/drop<Enter>"); what begins with "#
+ * " is a remark. Each line begins when all work is done, so that a script always does the same.
  */
 #include "tui_internal.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* CFG: the graphs before and after, side by side. */
-#include "cfg_side.h"
+#include "cfg_pair.h"
 #include "panes.h"
 #include "view.h"
 
@@ -10,20 +10,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { BEFORE, AFTER };
-
 /* Graphs of more blocks are laid out in the background. */
 #define SMALL_GRAPH 1500
 
 struct cfg_view {
 	struct view view;
-	struct cfg_side side[2]; /* AFTER may have no instruction */
+	struct cfg_side side[2]; /* CFG_AFTER may have no instruction */
 	int active;
 	bool zoom; /* only the active side is shown */
 	bool shade;
-	uint32_t edit; /* filters: edits applied in the graph after */
+	uint32_t edit;	       /* filters: edits applied in the graph after */
 	struct cfg_work *work; /* layout under way, or NULL */
-	char problem[600]; /* why a graph cannot be shown */
+	char problem[600];     /* why a graph cannot be shown */
 };
 
 /* ---- layout ------------------------------------------------------------------------------- */
@@ -40,13 +38,14 @@ static int run_layout(struct job *job)
 	struct cfg_side *side = work->cfg->side;
 	int rc;
 
-	rc = cfg_side_layout(&side[BEFORE], NULL, &job->cancelled, &work->layout[BEFORE]);
-	if (rc || !side[AFTER].cnt)
+	rc = cfg_side_layout(&side[CFG_BEFORE], NULL, &job->cancelled, &work->layout[CFG_BEFORE]);
+	if (rc || !side[CFG_AFTER].cnt)
 		return rc;
 	/* the order of the blocks is that of the graph before, which is only kept when done */
-	side[BEFORE].layout = work->layout[BEFORE];
-	rc = cfg_side_layout(&side[AFTER], &side[BEFORE], &job->cancelled, &work->layout[AFTER]);
-	side[BEFORE].layout = NULL;
+	side[CFG_BEFORE].layout = work->layout[CFG_BEFORE];
+	rc = cfg_side_layout(&side[CFG_AFTER], &side[CFG_BEFORE], &job->cancelled,
+			     &work->layout[CFG_AFTER]);
+	side[CFG_BEFORE].layout = NULL;
 	return rc;
 }
 
@@ -77,7 +76,7 @@ static int lay_out(struct cfg_view *cfg)
 {
 	static const struct job_ops ops = { .run = run_layout, .done = done_layout };
 	struct cfg_work *work = calloc(1, sizeof(*work));
-	uint32_t blocks = cfg->side[BEFORE].cfg->block_cnt;
+	uint32_t blocks = cfg->side[CFG_BEFORE].cfg->block_cnt;
 
 	if (!work)
 		return -ENOMEM;
@@ -85,8 +84,8 @@ static int lay_out(struct cfg_view *cfg)
 		loupe_layout_destroy(cfg->side[i].layout);
 		cfg->side[i].layout = NULL;
 	}
-	if (cfg->side[AFTER].cnt)
-		blocks += cfg->side[AFTER].cfg->block_cnt;
+	if (cfg->side[CFG_AFTER].cnt)
+		blocks += cfg->side[CFG_AFTER].cfg->block_cnt;
 	work->cfg = cfg;
 	work->job.ops = &ops;
 	snprintf(work->job.what, sizeof(work->job.what), "Laying out %u blocks", blocks);
@@ -101,197 +100,10 @@ static int lay_out(struct cfg_view *cfg)
 	return 0;
 }
 
-/* ---- the two sides of an eBPF program ----------------------------------------------------- */
-
-/* Visits on a logarithmic scale. */
-static void fill_heat(struct cfg_side *side, const struct loupe_trace *trace)
-{
-	uint32_t most = 0, cnt;
-	int top = 0;
-
-	for (uint32_t i = 0; i < side->cnt; i++) {
-		loupe_trace_visits(trace, i, &cnt);
-		if (cnt > most)
-			most = cnt;
-	}
-	while (most >> top > 1)
-		top++;
-	for (uint32_t i = 0; i < side->cnt && top; i++) {
-		int bits = 0;
-
-		loupe_trace_visits(trace, i, &cnt);
-		while (cnt >> bits > 1)
-			bits++;
-		if (cnt > 1)
-			side->heat[i] = (uint8_t)(1 + bits * (LOUPE_HEAT_MAX - 1) / top);
-	}
-}
-
-static bool is_jump(const struct loupe_insn *insn)
-{
-	uint8_t class = insn->code & 7;
-
-	return class == 5 || class == 6;
-}
-
-/* Removing what is between a jump and its target changes the distance, not the jump. */
-static bool same_insn(const struct loupe_insn *a, const struct loupe_insn *b)
-{
-	return a->code == b->code && a->dst_reg == b->dst_reg && a->src_reg == b->src_reg &&
-	       (is_jump(a) || (a->off == b->off && a->imm == b->imm));
-}
-
-static int open_program(struct cfg_view *cfg, struct loupe_error *err)
-{
-	const struct subject *subject = cfg->view.subject;
-	const struct loupe_verify_result *result = &subject->result;
-	struct cfg_side *before = &cfg->side[BEFORE], *after = &cfg->side[AFTER];
-	bool removed = result->final_insns && result->final_cnt && result->final_to_orig &&
-		       result->final_cnt != subject->image->insn_cnt;
-	int rc;
-
-	*before = (struct cfg_side){ .title = "before",
-				     .ebpf = loupe_trace_insns(subject->trace),
-				     .source = subject->source,
-				     .cnt = loupe_trace_insn_cnt(subject->trace) };
-	rc = cfg_side_init(before, err);
-	if (rc)
-		return rc;
-	fill_heat(before, subject->trace);
-	if (result->verdict == LOUPE_REJECTED && subject->error_insn >= 0 &&
-	    (uint32_t)subject->error_insn < before->cnt)
-		before->fate[subject->error_insn] = CFG_ERROR;
-	if (!removed) {
-		/* an instruction may be replaced without any being removed */
-		if (!result->final_insns || !memcmp(result->final_insns, before->ebpf,
-						    before->cnt * sizeof(*before->ebpf)))
-			return 0;
-	}
-	*after = (struct cfg_side){ .title = "after",
-				    .ebpf = result->final_insns,
-				    .source = subject->source,
-				    .cnt = result->final_cnt };
-	rc = cfg_side_init(after, err);
-	if (rc)
-		return rc;
-	memset(before->fate, CFG_GONE, before->cnt);
-	for (uint32_t i = 0; i < after->cnt; i++) {
-		int32_t orig = result->final_to_orig[i];
-
-		if (orig < 0 || (uint32_t)orig >= before->cnt) {
-			after->fate[i] = CFG_NEW;
-			continue;
-		}
-		after->other[i] = (uint32_t)orig;
-		before->other[orig] = i;
-		before->fate[orig] = CFG_SAME;
-		after->heat[i] = before->heat[orig];
-		if (!same_insn(&after->ebpf[i], &before->ebpf[orig])) {
-			before->fate[orig] = CFG_CHANGED;
-			after->fate[i] = CFG_CHANGED;
-		}
-	}
-	return 0;
-}
-
-/* ---- the two sides of a filter ------------------------------------------------------------ */
-
-static bool same_cbpf(const struct loupe_cbpf_insn *a, const struct loupe_cbpf_insn *b)
-{
-	/* jump offsets tell nothing; k is the offset of an unconditional jump */
-	return a->code == b->code && ((a->code & 7) == 5 ? (a->code == 5 || a->k == b->k) :
-							   a->k == b->k);
-}
-
-static void mark_edits(struct cfg_view *cfg)
-{
-	const struct loupe_rewrite *rw = cfg->view.subject->rewrite;
-	struct cfg_side *before = &cfg->side[BEFORE], *after = &cfg->side[AFTER];
-	uint32_t ids[256], cnt;
-
-	for (uint32_t n = 0; n < cfg->edit; n++) {
-		const struct loupe_edit *edit = loupe_rewrite_edit_get(rw, n);
-		enum cfg_fate fate = edit->kind == LOUPE_EDIT_MOVED	    ? CFG_MOVED :
-				     edit->kind == LOUPE_EDIT_RETARGETED ? CFG_RETARGETED :
-									   CFG_CHANGED;
-		bool last = n + 1 == cfg->edit && cfg->edit < loupe_rewrite_edit_cnt(rw);
-
-		if (edit->kind == LOUPE_EDIT_REMOVED && !last)
-			continue;
-		cnt = loupe_rewrite_edit_ids(rw, n, ids, 256);
-		for (uint32_t i = 0; i < cnt && i < 256; i++) {
-			uint32_t id = ids[i], at = LOUPE_CFG_NONE;
-
-			if (id < after->prog.id_cnt && after->prog.index_of)
-				at = after->prog.index_of[id];
-			if (last)
-				fate = CFG_EDITED;
-			if (id < before->cnt && (last || before->fate[id] != CFG_GONE))
-				before->fate[id] = (uint8_t)fate;
-			if (at != LOUPE_NONE && at < after->cnt && after->fate[at] != CFG_NEW)
-				after->fate[at] = (uint8_t)fate;
-		}
-	}
-}
-
-/* Makes the graph after the first cfg->edit edits. */
-static int make_after(struct cfg_view *cfg, struct loupe_error *err)
-{
-	const struct subject *subject = cfg->view.subject;
-	struct cfg_side *before = &cfg->side[BEFORE], *after = &cfg->side[AFTER];
-	int rc;
-
-	cfg_side_finish(after);
-	*after = (struct cfg_side){ .title = "after", .flavour = subject->filter->flavour };
-	rc = loupe_rewrite_prog_at(subject->rewrite, cfg->edit, &after->prog);
-	if (rc)
-		return loupe_error_set(err, rc, "%s", strerror(-rc));
-	after->cnt = after->prog.cnt;
-	rc = cfg_side_init(after, err);
-	if (rc)
-		return rc;
-	memset(before->fate, CFG_GONE, before->cnt);
-	for (uint32_t i = 0; i < before->cnt; i++)
-		before->other[i] = LOUPE_CFG_NONE;
-	for (uint32_t i = 0; i < after->cnt; i++) {
-		uint32_t id = after->prog.ids[i];
-
-		if (id >= before->cnt) {
-			after->fate[i] = CFG_NEW;
-			continue;
-		}
-		after->other[i] = id;
-		before->other[id] = i;
-		before->fate[id] = CFG_SAME;
-		if (!same_cbpf(&after->prog.insns[i].cbpf, &before->prog.insns[id].cbpf))
-			after->fate[i] = before->fate[id] = CFG_CHANGED;
-	}
-	mark_edits(cfg);
-	return 0;
-}
-
-static int open_filter(struct cfg_view *cfg, struct loupe_error *err)
-{
-	const struct subject *subject = cfg->view.subject;
-	struct cfg_side *before = &cfg->side[BEFORE];
-	int rc;
-
-	*before = (struct cfg_side){ .title = "before", .flavour = subject->filter->flavour };
-	rc = loupe_rewrite_prog_at(subject->rewrite, 0, &before->prog);
-	if (rc)
-		return loupe_error_set(err, rc, "%s", strerror(-rc));
-	before->cnt = before->prog.cnt;
-	rc = cfg_side_init(before, err);
-	if (rc)
-		return rc;
-	cfg->edit = loupe_rewrite_edit_cnt(subject->rewrite);
-	return make_after(cfg, err);
-}
-
 /* ---- selecting ---------------------------------------------------------------------------- */
 
-/* Where on the other side to look for an instruction that is only on this one: at the nearest before it
- * that both have. */
+/* Where on the other side to look for an instruction that is only on this one: at the nearest
+ * before it that both have. */
 static uint32_t neighbour(const struct cfg_side *side, uint32_t insn)
 {
 	while (insn && side->other[insn] == LOUPE_CFG_NONE)
@@ -316,7 +128,7 @@ static void put_cursor(struct cfg_view *cfg, uint32_t insn)
 		other->look = neighbour(side, insn);
 		other->follow = true;
 	}
-	orig = cfg->active == BEFORE ? insn : side->other[insn];
+	orig = cfg->active == CFG_BEFORE ? insn : side->other[insn];
 	if (orig != LOUPE_CFG_NONE && place.insn != (int32_t)orig)
 		tui_set_place(cfg->view.tui, (struct place){ LOUPE_NO_STEP, (int32_t)orig });
 }
@@ -403,7 +215,7 @@ static void fold(struct cfg_view *cfg, bool all)
 static void go_edit(struct cfg_view *cfg, int64_t n)
 {
 	const struct loupe_rewrite *rw = cfg->view.subject->rewrite;
-	uint32_t cnt, id = LOUPE_NONE, cursor = cfg->side[BEFORE].cursor;
+	uint32_t cnt, id = LOUPE_NONE, cursor = cfg->side[CFG_BEFORE].cursor;
 	struct loupe_error err = { 0 };
 
 	if (!rw) {
@@ -412,19 +224,20 @@ static void go_edit(struct cfg_view *cfg, int64_t n)
 	}
 	cnt = loupe_rewrite_edit_cnt(rw);
 	if (n < 0 || n > cnt) {
-		tui_say(cfg->view.tui, UI_NOTICE, n < 0 ? "that is before all edits" :
-							  "that was the last edit");
+		tui_say(cfg->view.tui, UI_NOTICE,
+			n < 0 ? "that is before all edits" : "that was the last edit");
 		return;
 	}
 	cfg->edit = (uint32_t)n;
-	if (make_after(cfg, &err) || lay_out(cfg)) {
+	if (cfg_pair_after(cfg->side, cfg->view.subject, cfg->edit, &err) || lay_out(cfg)) {
 		snprintf(cfg->problem, sizeof(cfg->problem), "%s", err.message);
-		cfg->side[AFTER].cnt = 0;
+		cfg->side[CFG_AFTER].cnt = 0;
 	}
-	cfg->active = BEFORE;
-	cfg->side[BEFORE].active = true;
-	cfg->side[AFTER].active = false;
-	if (n && loupe_rewrite_edit_ids(rw, cfg->edit - 1, &id, 1) && id < cfg->side[BEFORE].cnt)
+	cfg->active = CFG_BEFORE;
+	cfg->side[CFG_BEFORE].active = true;
+	cfg->side[CFG_AFTER].active = false;
+	if (n && loupe_rewrite_edit_ids(rw, cfg->edit - 1, &id, 1) &&
+	    id < cfg->side[CFG_BEFORE].cnt)
 		cursor = id;
 	put_cursor(cfg, cursor == LOUPE_CFG_NONE ? 0 : cursor);
 }
@@ -446,7 +259,7 @@ static void enter(struct cfg_view *cfg)
 		side->follow = side->centre = true;
 		return;
 	}
-	if (cfg->active == AFTER && side->other[side->cursor] == LOUPE_CFG_NONE)
+	if (cfg->active == CFG_AFTER && side->other[side->cursor] == LOUPE_CFG_NONE)
 		tui_say(view->tui, UI_NOTICE, "this instruction was not explored");
 	else
 		tui_show(view->tui, VIEW_WALK);
@@ -532,8 +345,8 @@ static bool request(struct view *view, enum request request)
 		go_edit(cfg, 0);
 		break;
 	case REQ_EDIT_LAST:
-		go_edit(cfg, view->subject->rewrite ?
-				     loupe_rewrite_edit_cnt(view->subject->rewrite) : 0);
+		go_edit(cfg, view->subject->rewrite ? loupe_rewrite_edit_cnt(view->subject->rewrite)
+						    : 0);
 		break;
 	default:
 		return false;
@@ -555,9 +368,9 @@ static void select_place(struct view *view, struct place place)
 
 	if (place.insn < 0)
 		return;
-	activate(cfg, BEFORE);
+	activate(cfg, CFG_BEFORE);
 	put_cursor(cfg, (uint32_t)place.insn);
-	cfg->side[BEFORE].centre = true;
+	cfg->side[CFG_BEFORE].centre = true;
 	/* what was gone to is kept, with its step */
 	tui_set_place(view->tui, place);
 }
@@ -595,131 +408,11 @@ static void draw_side(struct cfg_view *cfg, int which, struct screen *screen, st
 
 	side->shade = cfg->shade;
 	snprintf(title, sizeof(title), "%s  %s insn%s  %s block%s",
-		 cfg->side[AFTER].cnt ? side->title : "graph", number_text(insns, side->cnt),
+		 cfg->side[CFG_AFTER].cnt ? side->title : "graph", number_text(insns, side->cnt),
 		 side->cnt == 1 ? "" : "s", number_text(blocks, side->cfg->block_cnt),
 		 side->cfg->block_cnt == 1 ? "" : "s");
 	inner = pane_frame(screen, outer, title, which == cfg->active);
 	cfg_side_draw(side, screen, inner, tui_ascii(cfg->view.tui), tui_pattern(cfg->view.tui));
-}
-
-/* Writes text word by word over the rows of area. */
-static int draw_words(struct screen *screen, struct rect area, enum ui_role role, const char *text)
-{
-	struct pen pen = pen_at(screen, area.x, area.y, area.w);
-	int row = 0;
-
-	while (*text) {
-		char word[256];
-		size_t len = strcspn(text, " ");
-		int columns;
-
-		snprintf(word, sizeof(word), "%.*s", (int)(len < 255 ? len : 255), text);
-		columns = screen_columns(word);
-		if (columns > pen_room(&pen) && pen.x > area.x) {
-			if (++row >= area.h)
-				return row;
-			pen = pen_at(screen, area.x, area.y + row, area.w);
-		}
-		pen_text(&pen, role, word);
-		if (pen_room(&pen))
-			pen_text(&pen, role, " ");
-		text += len;
-		text += strspn(text, " ");
-	}
-	return row + 1;
-}
-
-static void filter_words(struct cfg_view *cfg, struct screen *screen, struct rect outer)
-{
-	const struct loupe_rewrite *rw = cfg->view.subject->rewrite;
-	uint32_t cnt = loupe_rewrite_edit_cnt(rw), id = cfg->side[BEFORE].cursor;
-	char title[120], text[700], a[NUMBER_TEXT], b[NUMBER_TEXT];
-	struct rect inner;
-	int64_t removed;
-	int rows = 0;
-
-	if (!cfg->edit)
-		snprintf(title, sizeof(title), "before all of %s edits", number_text(b, cnt));
-	else
-		snprintf(title, sizeof(title), "edit %s of %s  %s", number_text(a, cfg->edit),
-			 number_text(b, cnt), loupe_rewrite_edit_get(rw, cfg->edit - 1)->pass);
-	inner = pane_frame(screen, outer, title, false);
-	inner.x++;
-	inner.w -= 2;
-	/* while stepping, the edit; with all of them done, what became of the selection */
-	if (cfg->edit && cfg->edit < cnt) {
-		loupe_rewrite_edit_line(rw, cfg->edit - 1, text, sizeof(text));
-		draw_words(screen, inner, UI_STRONG, text);
-		return;
-	}
-	if (!cfg->edit) {
-		draw_words(screen, inner, UI_TEXT,
-			   "] goes through the edits one by one, } shows the graph after all of them");
-		return;
-	}
-	removed = id == LOUPE_CFG_NONE ? -1 : loupe_rewrite_removed_by(rw, id);
-	if (removed >= 0) {
-		loupe_rewrite_edit_line(rw, (uint32_t)removed, text, sizeof(text));
-		rows = draw_words(screen, inner, UI_STRONG, text);
-		inner.y += rows;
-		inner.h -= rows;
-		if (inner.h > 0) {
-			snprintf(text, sizeof(text), "edit %s, %s", number_text(a, (uint64_t)removed + 1),
-				 loupe_rewrite_edit_get(rw, (uint32_t)removed)->pass);
-			draw_words(screen, inner, UI_DIM, text);
-		}
-	} else if (cfg->side[cfg->active].cursor != LOUPE_CFG_NONE) {
-		draw_words(screen, inner, UI_DIM,
-			   id == LOUPE_CFG_NONE ? "an edit inserted this instruction" :
-						  "this instruction stayed");
-	}
-}
-
-static void program_words(struct cfg_view *cfg, struct screen *screen, struct rect outer)
-{
-	const struct subject *subject = cfg->view.subject;
-	uint32_t insn = cfg->side[BEFORE].cursor;
-	struct loupe_source_line line;
-	struct loupe_insn_stats stats;
-	char title[48] = "instruction", number[NUMBER_TEXT];
-	struct rect inner;
-	struct pen pen;
-
-	if (insn != LOUPE_CFG_NONE)
-		snprintf(title, sizeof(title), "instruction %u", insn);
-	inner = pane_frame(screen, outer, title, false);
-	pen = pen_at(screen, inner.x + 1, inner.y, inner.w - 2);
-	if (insn == LOUPE_CFG_NONE || loupe_trace_insn_stats(subject->trace, insn, &stats)) {
-		pen_text(&pen, UI_DIM, "it is not in the program that was loaded");
-		return;
-	}
-	if (!stats.visits) {
-		pen_text(&pen, UI_DELETED, "never reached");
-		if (cfg->side[AFTER].cnt)
-			pen_text(&pen, UI_DIM, ", and therefore removed");
-	} else {
-		pen_printf(&pen, UI_STRONG, "%s visit%s", number_text(number, stats.visits),
-			   stats.visits == 1 ? "" : "s");
-	}
-	if (stats.taken || stats.fell) {
-		pen_printf(&pen, UI_TRUE, "   true %s", number_text(number, stats.taken));
-		pen_printf(&pen, UI_FALSE, "  false %s", number_text(number, stats.fell));
-	}
-	if (stats.born)
-		pen_printf(&pen, UI_CHECKPOINT, "   ● %s checkpoints", number_text(number, stats.born));
-	if (stats.pruned)
-		pen_printf(&pen, UI_HIT, "   pruned %s", number_text(number, stats.pruned));
-	if (stats.misses + stats.uncounted)
-		pen_printf(&pen, UI_MISS, "   missed %s",
-			   number_text(number, stats.misses + stats.uncounted));
-	if (stats.evicted)
-		pen_printf(&pen, UI_EVICTED, "   ✂ %s evicted", number_text(number, stats.evicted));
-	pen = pen_at(screen, inner.x + 1, inner.y + 1, inner.w - 2);
-	if (inner.h > 1 && subject->source && loupe_source_line_of(subject->source, insn, &line)) {
-		pen_text(&pen, UI_COMMENT, line.text);
-		snprintf(title, sizeof(title), "%.30s:%u", line.file, line.line);
-		pen_right(&pen, UI_DIM, title);
-	}
 }
 
 static void draw(struct view *view, struct screen *screen, struct rect area)
@@ -739,17 +432,15 @@ static void draw(struct view *view, struct screen *screen, struct rect area)
 		tui_draw_progress(screen, area, &cfg->work->job);
 		return;
 	}
-	if (cfg->zoom || !cfg->side[AFTER].cnt) {
+	if (cfg->zoom || !cfg->side[CFG_AFTER].cnt) {
 		draw_side(cfg, cfg->active, screen, graphs);
 	} else {
-		draw_side(cfg, BEFORE, screen, (struct rect){ area.x, area.y, left + 1, graphs.h });
-		draw_side(cfg, AFTER, screen,
+		draw_side(cfg, CFG_BEFORE, screen,
+			  (struct rect){ area.x, area.y, left + 1, graphs.h });
+		draw_side(cfg, CFG_AFTER, screen,
 			  (struct rect){ area.x + left, area.y, area.w - left, graphs.h });
 	}
-	if (view->subject->filter)
-		filter_words(cfg, screen, bottom);
-	else
-		program_words(cfg, screen, bottom);
+	cfg_words(cfg->side, cfg->active, view->subject, cfg->edit, screen, bottom);
 }
 
 static void legend(struct view *view, struct pen *pen)
@@ -760,7 +451,7 @@ static void legend(struct view *view, struct pen *pen)
 		return;
 	pen_text(pen, UI_TRUE, "t true ");
 	pen_text(pen, UI_FALSE, "f false");
-	if (cfg->side[AFTER].cnt)
+	if (cfg->side[CFG_AFTER].cnt)
 		pen_text(pen, UI_DELETED, "  gone");
 	if (cfg->shade && !view->subject->filter)
 		pen_text(pen, UI_DIM, "  shade: visits");
@@ -774,8 +465,8 @@ static void close_cfg(struct view *view)
 
 	if (cfg->work)
 		jobs_cancel(tui_jobs(view->tui), &cfg->work->job);
-	cfg_side_finish(&cfg->side[BEFORE]);
-	cfg_side_finish(&cfg->side[AFTER]);
+	cfg_side_finish(&cfg->side[CFG_BEFORE]);
+	cfg_side_finish(&cfg->side[CFG_AFTER]);
 }
 
 static int open_cfg(struct view *view)
@@ -785,9 +476,14 @@ static int open_cfg(struct view *view)
 	int rc;
 
 	cfg->shade = true;
-	cfg->side[BEFORE].active = true;
-	rc = view->subject->filter ? open_filter(cfg, &err) : open_program(cfg, &err);
-	cfg->side[BEFORE].active = true;
+	cfg->side[CFG_BEFORE].active = true;
+	if (view->subject->filter) {
+		cfg->edit = loupe_rewrite_edit_cnt(view->subject->rewrite);
+		rc = cfg_pair_filter(cfg->side, view->subject, &err);
+	} else {
+		rc = cfg_pair_program(cfg->side, view->subject, &err);
+	}
+	cfg->side[CFG_BEFORE].active = true;
 	if (rc == -ENOMEM)
 		return rc;
 	if (rc) {
@@ -828,7 +524,7 @@ static bool offers(const struct view *view, enum request request)
 		return !view->subject->filter;
 	case REQ_NEXT_PANE:
 	case REQ_ZOOM:
-		return cfg->side[AFTER].cnt != 0;
+		return cfg->side[CFG_AFTER].cnt != 0;
 	default:
 		return true;
 	}

@@ -60,7 +60,9 @@ static void fill(struct help_view *help)
 static void draw_line(const struct help_line *line, struct screen *screen, struct rect row)
 {
 	static const enum ui_role roles[] = {
-		[HELP_HEADING] = UI_HEADING, [HELP_KEY] = UI_KEY, [HELP_COMMAND] = UI_KEY,
+		[HELP_HEADING] = UI_HEADING,
+		[HELP_KEY] = UI_KEY,
+		[HELP_COMMAND] = UI_KEY,
 		[HELP_TERM] = UI_REG,
 	};
 	int at = row.w > 100 ? 30 : 24;

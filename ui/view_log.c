@@ -224,8 +224,8 @@ static void done(struct job *job)
 		go_place(log);
 	} else {
 		snprintf(log->problem, sizeof(log->problem), "the log is not there: %s",
-			 job->rc == -ECANCELED ? "it was stopped; L writes it again" :
-						 strerror(-job->rc));
+			 job->rc == -ECANCELED ? "it was stopped; L writes it again"
+					       : strerror(-job->rc));
 	}
 	text_finish(&work->text);
 	free(work);
@@ -505,12 +505,9 @@ static int open_log(struct view *view)
 }
 
 static const struct view_hint hints[] = {
-	{ REQ_ENTER, REQ_NONE, "walk from here" },
-	{ REQ_LEVEL, REQ_NONE, "level" },
-	{ REQ_SEARCH, REQ_NONE, "search" },
-	{ REQ_SEARCH_NEXT, REQ_SEARCH_PREV, "again" },
-	{ REQ_LEFT, REQ_RIGHT, "sideways" },
-	{ REQ_NONE, REQ_NONE, NULL },
+	{ REQ_ENTER, REQ_NONE, "walk from here" }, { REQ_LEVEL, REQ_NONE, "level" },
+	{ REQ_SEARCH, REQ_NONE, "search" },	   { REQ_SEARCH_NEXT, REQ_SEARCH_PREV, "again" },
+	{ REQ_LEFT, REQ_RIGHT, "sideways" },	   { REQ_NONE, REQ_NONE, NULL },
 };
 
 static const char *const terms[] = {
@@ -520,7 +517,8 @@ static const char *const terms[] = {
 	"level 6: 2 and 4 together",
 	"max_states_per_insn: longest walk over one hash bucket of checkpoints",
 	"total_states: checkpoints ever stored",
-	"peak_states: most checkpoints, evicted but referenced ones and loop backedges alive at once",
+	"peak_states: most checkpoints, evicted but referenced ones and loop backedges alive at "
+	"once",
 	"mark_precise: walk back over the path to what a value was made from",
 	NULL,
 };

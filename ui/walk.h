@@ -36,7 +36,7 @@ struct walk_row {
 /* A checkpoint of the present insn. */
 struct walk_point {
 	struct loupe_checkpoint_info info;
-	bool counted;  /* hits and misses are known */
+	bool counted;	/* hits and misses are known */
 	bool until_now; /* they are those of this step, not of the end */
 	uint32_t hits, misses;
 	int interest;  /* rank in the pane, see walk_points.c */
@@ -49,9 +49,9 @@ struct walk_view {
 	const struct loupe_trace *trace;
 	struct listing listing;
 	struct loupe_cursor *now, *then;
-	struct loupe_step_info info; /* of the present step */
+	struct loupe_step_info info;	 /* of the present step */
 	const struct loupe_state *state; /* before its insn; NULL if there is no step */
-	bool walked; /* false: the trace has no step */
+	bool walked;			 /* false: the trace has no step */
 	enum walk_pane focus;
 	struct scroll scroll[WALK_PANE_CNT];
 	int h[WALK_PANE_CNT]; /* rows when drawn last */

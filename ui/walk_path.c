@@ -48,7 +48,8 @@ static void draw_decision(struct walk_view *walk, uint32_t n, struct screen *scr
 	struct pen pen = pen_at(screen, at.x, at.y, at.w - behind);
 	char condition[128], text[48], step[NUMBER_TEXT];
 
-	listing_condition(&walk->listing, (uint32_t)decision->insn_idx, condition, sizeof(condition));
+	listing_condition(&walk->listing, (uint32_t)decision->insn_idx, condition,
+			  sizeof(condition));
 	pen_text(&pen, UI_FRAME, n + 1 == walk->decision_cnt ? "└─" : "├─");
 	pen_printf(&pen, UI_NUMBER, " %*d ", walk->listing.digits, decision->insn_idx);
 	pen_text(&pen, UI_TEXT, condition);

@@ -31,10 +31,12 @@ static enum interest interest_of(const struct walk_point *point, uint32_t now)
 		return COMPARED_NOW;
 	if (point->info.born > now)
 		return UNBORN;
-	return point->info.evicted != LOUPE_NO_STEP && point->info.evicted <= now ? EVICTED : LIVING;
+	return point->info.evicted != LOUPE_NO_STEP && point->info.evicted <= now ? EVICTED
+										  : LIVING;
 }
 
-/* In the order of comparing; the living and the evicted young first; those to come by their turn. */
+/* In the order of comparing; the living and the evicted young first; those to come by their turn.
+ */
 static int by_interest(const void *left, const void *right)
 {
 	const struct walk_point *a = left, *b = right;
@@ -67,7 +69,8 @@ int walk_fill_points(struct walk_view *walk)
 		if (loupe_trace_checkpoint(walk->trace, serials[i], &point->info) == 0)
 			walk->point_cnt++;
 	}
-	for (; loupe_trace_compare(walk->trace, row, &compare) == 0 && compare.step == walk->info.step;
+	for (; loupe_trace_compare(walk->trace, row, &compare) == 0 &&
+	       compare.step == walk->info.step;
 	     row++) {
 		struct walk_point *point = find_point(walk, compare.serial);
 
@@ -179,8 +182,8 @@ static void draw_life(const struct walk_view *walk, struct walk_point *point, st
 
 static void draw_compare(struct walk_view *walk, const struct walk_point *point, struct pen *pen)
 {
-	const struct loupe_state *old = loupe_cursor_seek_checkpoint(walk->then, point->info.serial,
-								     point->compare.row);
+	const struct loupe_state *old =
+		loupe_cursor_seek_checkpoint(walk->then, point->info.serial, point->compare.row);
 	bool hit;
 	const char *word = words_outcome(point->compare.outcome, &hit);
 	char text[800];
@@ -210,9 +213,10 @@ void walk_draw_points(struct walk_view *walk, struct screen *screen, struct rect
 			loupe_trace_facts(walk->trace, (uint32_t)walk->info.insn_idx);
 		struct pen pen = pen_at(screen, area.x, area.y, area.w);
 
-		pen_text(&pen, UI_DIM, facts && facts->prune_point ?
-			 "states are compared here, but none was ever stored" :
-			 "no state is stored or compared at this insn");
+		pen_text(&pen, UI_DIM,
+			 facts && facts->prune_point
+				 ? "states are compared here, but none was ever stored"
+				 : "no state is stored or compared at this insn");
 	}
 	for (int i = 0; i < area.h && scroll->top + i < cnt; i++) {
 		struct rect at = { area.x, area.y + i, area.w, 1 };

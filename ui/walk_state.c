@@ -24,8 +24,8 @@ static struct walk_row *add_row(struct walk_view *walk, enum walk_row_kind kind)
 	return row;
 }
 
-static void LOUPE_PRINTF(4, 5) add_news(struct walk_view *walk, enum ui_role role, uint32_t goes,
-					 const char *fmt, ...)
+static void LOUPE_PRINTF(4, 5)
+	add_news(struct walk_view *walk, enum ui_role role, uint32_t goes, const char *fmt, ...)
 {
 	struct walk_row *row = add_row(walk, WALK_ROW_NEWS);
 	va_list args;
@@ -48,9 +48,9 @@ static void add_arrival(struct walk_view *walk)
 	const char *func;
 
 	if (info->prev == LOUPE_NO_STEP) {
-		func = walk->listing.source ?
-			       loupe_source_func_of(walk->listing.source, (uint32_t)info->insn_idx) :
-			       NULL;
+		func = walk->listing.source ? loupe_source_func_of(walk->listing.source,
+								   (uint32_t)info->insn_idx)
+					    : NULL;
 		add_news(walk, UI_DIM, LOUPE_NO_STEP, "exploration of %s begins",
 			 func ? func : "the function");
 		return;
@@ -59,7 +59,8 @@ static void add_arrival(struct walk_view *walk)
 			  false, insn, sizeof(insn));
 	if ((info->flags & LOUPE_STEP_PATH_START) &&
 	    loupe_trace_path(walk->trace, info->path, &path) == 0)
-		add_news(walk, UI_NOTICE, info->prev, "a new path: the side of %d: %s that step %s left",
+		add_news(walk, UI_NOTICE, info->prev,
+			 "a new path: the side of %d: %s that step %s left",
 			 loupe_trace_step_insn(walk->trace, info->prev), insn,
 			 number_text(number, info->prev));
 	else
@@ -73,7 +74,8 @@ static void add_branches(struct walk_view *walk)
 	struct loupe_push_info push;
 	char number[NUMBER_TEXT];
 
-	for (; loupe_trace_push(walk->trace, row, &push) == 0 && push.step == walk->info.step; row++) {
+	for (; loupe_trace_push(walk->trace, row, &push) == 0 && push.step == walk->info.step;
+	     row++) {
 		struct loupe_path_info path;
 		bool popped = loupe_trace_path(walk->trace, push.path, &path) == 0;
 
@@ -81,8 +83,8 @@ static void add_branches(struct walk_view *walk)
 			add_news(walk, UI_NOTICE, path.first, "leaves insn %d for later: step %s",
 				 push.insn_idx, number_text(number, path.first));
 		else
-			add_news(walk, UI_NOTICE, LOUPE_NO_STEP, "leaves insn %d for later, never explored",
-				 push.insn_idx);
+			add_news(walk, UI_NOTICE, LOUPE_NO_STEP,
+				 "leaves insn %d for later, never explored", push.insn_idx);
 	}
 }
 
@@ -93,8 +95,9 @@ static void add_evictions(struct walk_view *walk)
 
 	for (; loupe_trace_evict(walk->trace, row, &evict) == 0 && evict.step == walk->info.step;
 	     row++)
-		add_news(walk, UI_EVICTED, LOUPE_NO_STEP, "✂ evicts checkpoint #%u: %u misses, %u hits",
-			 evict.serial, evict.misses, evict.hits);
+		add_news(walk, UI_EVICTED, LOUPE_NO_STEP,
+			 "✂ evicts checkpoint #%u: %u misses, %u hits", evict.serial, evict.misses,
+			 evict.hits);
 }
 
 static void add_walks(struct walk_view *walk)
@@ -102,12 +105,14 @@ static void add_walks(struct walk_view *walk)
 	uint64_t row = loupe_trace_first_row(walk->trace, LOUPE_TABLE_WALK, walk->info.step);
 	struct loupe_walk_info info;
 
-	for (; loupe_trace_walk(walk->trace, row, &info) == 0 && info.step == walk->info.step; row++) {
+	for (; loupe_trace_walk(walk->trace, row, &info) == 0 && info.step == walk->info.step;
+	     row++) {
 		char regs[64], slots[160];
 
 		loupe_reg_mask_print(regs, sizeof(regs), info.want.regs);
 		loupe_slot_mask_print(slots, sizeof(slots), info.want.stack);
-		add_news(walk, UI_PRECISE, LOUPE_NO_STEP, "%s %s%s%s: exact value matters, %u insn%s back%s",
+		add_news(walk, UI_PRECISE, LOUPE_NO_STEP,
+			 "%s %s%s%s: exact value matters, %u insn%s back%s",
 			 info.propagated ? "carries over" : "needs", regs,
 			 *regs && *slots ? " " : "", slots, info.hops, info.hops == 1 ? "" : "s",
 			 info.mark_cnt ? "" : ", nothing to mark");
@@ -248,8 +253,10 @@ static void add_held(struct walk_view *walk)
 		uint32_t type;
 		const char *what;
 	} kinds[] = {
-		{ REF_TYPE_PTR, "reference" },	   { REF_TYPE_IRQ, "saved IRQ flags" },
-		{ REF_TYPE_LOCK, "lock" },	   { REF_TYPE_RES_LOCK, "resilient lock" },
+		{ REF_TYPE_PTR, "reference" },
+		{ REF_TYPE_IRQ, "saved IRQ flags" },
+		{ REF_TYPE_LOCK, "lock" },
+		{ REF_TYPE_RES_LOCK, "resilient lock" },
 		{ REF_TYPE_RES_LOCK_IRQ, "resilient lock, IRQs off" },
 	};
 
@@ -341,7 +348,8 @@ enum {
 };
 
 /* What a changed location held before; "" if it did not change. */
-static void old_text(const struct walk_view *walk, const struct walk_row *row, char *buf, size_t size)
+static void old_text(const struct walk_view *walk, const struct walk_row *row, char *buf,
+		     size_t size)
 {
 	const struct loupe_change *change = row->change < 0 ? NULL : &walk->changes[row->change];
 
@@ -456,10 +464,10 @@ static void draw_loc_row(struct walk_view *walk, const struct walk_row *row, str
 		value.h--;
 	/* that a call leaves nothing in a register is no surprise */
 	used = draw_folded(screen, value,
-			   strcmp(row->text, "not written") == 0 ? UI_DIM :
-			   changed				 ? UI_CHANGED :
-			   dead					 ? UI_DEAD :
-								   UI_VALUE,
+			   strcmp(row->text, "not written") == 0 ? UI_DIM
+			   : changed				 ? UI_CHANGED
+			   : dead				 ? UI_DEAD
+								 : UI_VALUE,
 			   row->text);
 	if (changed && used < at.h) {
 		pen = pen_at(screen, value.x, at.y + used, value.w);

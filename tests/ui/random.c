@@ -18,18 +18,48 @@
 enum { SESSIONS = 12, LINES = 50 };
 
 static const char *const keys[] = {
-	"j", "k", "h", "l", "g", "n", "N", "y", "s", "S", "b", ".", ",", "]", "[", "}", "{", ">",
-	"<lt>", "e", "w", "J", "H", "t", "f", "u", "c", "o", "z", "-", "v", "L", "0", "1", "2", "3",
-	"8", "?", "(", ")", "/", "<Tab>", "<S-Tab>", "<Enter>", "<Esc>", "<PgUp>", "<PgDn>",
-	"<Home>", "<End>", "<Space>", "<C-l>", "<Backspace>", "x",
+	"j",	 "k",	    "h",       "l",	      "g",     "n",	 "N",	   "y",
+	"s",	 "S",	    "b",       ".",	      ",",     "]",	 "[",	   "}",
+	"{",	 ">",	    "<lt>",    "e",	      "w",     "J",	 "H",	   "t",
+	"f",	 "u",	    "c",       "o",	      "z",     "-",	 "v",	   "L",
+	"0",	 "1",	    "2",       "3",	      "8",     "?",	 "(",	   ")",
+	"/",	 "<Tab>",   "<S-Tab>", "<Enter>",     "<Esc>", "<PgUp>", "<PgDn>", "<Home>",
+	"<End>", "<Space>", "<C-l>",   "<Backspace>", "x",
 };
 
 static const char *const commands[] = {
-	":goto 5", ":goto s3", ":goto #1", ":goto :7", ":goto s999999", ":goto nowhere", ":edit 3",
-	":edit -1", ":edit 99999", ":level 6", ":level 9", ":view cfg", ":view walk", ":view log",
-	":view list", ":view help", ":view none", ":theme light", ":theme x", ":search r1",
-	":next-hit", ":open look_up", ":verify", ":zoom", "/exit", "g7", ":nonsense",
-	":", ":export /dev/null", ":fold", ":overview", "/zzz",
+	":goto 5",
+	":goto s3",
+	":goto #1",
+	":goto :7",
+	":goto s999999",
+	":goto nowhere",
+	":edit 3",
+	":edit -1",
+	":edit 99999",
+	":level 6",
+	":level 9",
+	":view cfg",
+	":view walk",
+	":view log",
+	":view list",
+	":view help",
+	":view none",
+	":theme light",
+	":theme x",
+	":search r1",
+	":next-hit",
+	":open look_up",
+	":verify",
+	":zoom",
+	"/exit",
+	"g7",
+	":nonsense",
+	":",
+	":export /dev/null",
+	":fold",
+	":overview",
+	"/zzz",
 };
 
 static const int widths[] = { 1, 5, 39, 40, 41, 60, 80, 100, 140, 240 };
@@ -54,7 +84,8 @@ static void write_script(FILE *out, uint32_t seed)
 		uint32_t kind = next_random(&state) % 16;
 
 		if (kind < 3) {
-			/* typed, not given as a line of its own, whose error would end the script */
+			/* typed, not given as a line of its own, whose error would end the script
+			 */
 			fprintf(out, "k%s<Enter>\n", PICK(&state, commands));
 		} else if (kind == 3) {
 			/* two statements: the order of arguments' evaluation is nobody's promise */

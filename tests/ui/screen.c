@@ -41,8 +41,13 @@ static void text_is_cut_and_harmless(void **state)
 	assert_int_equal(screen_text(screen, 0, 0, 8, UI_TEXT, "abc"), 3);
 	assert_int_equal(screen_text(screen, 0, 1, 5, UI_TEXT, "abcdefgh"), 5);
 	/* escape sequences, C1 controls, direction marks, wide characters, broken UTF-8 */
-	screen_text(screen, 0, 2, 8, UI_TEXT, "\033[2J\xc2\x9b" "1m");
-	screen_text(screen, 0, 3, 8, UI_TEXT, "\xe2\x80\xae" "\xe4\xb8\xad" "\xff\t.\xc3\xa4");
+	screen_text(screen, 0, 2, 8, UI_TEXT,
+		    "\033[2J\xc2\x9b"
+		    "1m");
+	screen_text(screen, 0, 3, 8, UI_TEXT,
+		    "\xe2\x80\xae"
+		    "\xe4\xb8\xad"
+		    "\xff\t.\xc3\xa4");
 	assert_screen(screen, "abc\nabcd…\n?[2J?1m\n??? .ä\n");
 	screen_destroy(screen);
 }
@@ -112,9 +117,8 @@ static void every_role_has_a_look(void **state)
 				assert_int_not_equal(style.fg, THEME_DEFAULT);
 		}
 		for (int ground = 1; ground < UI_GROUND_CNT; ground++)
-			assert_int_not_equal(
-				theme_style(theme, UI_TEXT, (enum ui_ground)ground).bg,
-				THEME_DEFAULT);
+			assert_int_not_equal(theme_style(theme, UI_TEXT, (enum ui_ground)ground).bg,
+					     THEME_DEFAULT);
 	}
 }
 
@@ -124,8 +128,8 @@ static void no_color_is_obeyed(void **state)
 	setenv("NO_COLOR", "1", 1);
 	assert_false(theme_has_colour(theme_from_environment()));
 	for (int role = 0; role < UI_ROLE_CNT; role++) {
-		struct style style = theme_style(theme_from_environment(), (enum ui_role)role,
-						 UI_GROUND_CURSOR);
+		struct style style =
+			theme_style(theme_from_environment(), (enum ui_role)role, UI_GROUND_CURSOR);
 
 		assert_int_equal(style.fg, THEME_DEFAULT);
 		assert_int_equal(style.bg, THEME_DEFAULT);
