@@ -42,6 +42,8 @@ enum option_id {
 	OPT_GENERATE,
 	OPT_SEED,
 	OPT_SAVE,
+	OPT_SWEEP,
+	OPT_REPEAT,
 	OPT_SCRIPT,
 	OPT_SIZE,
 	OPT_VIEW,
@@ -72,7 +74,7 @@ static const struct option_row options[] = {
 	{ OPT_EVICT, "evict", "N|off", FOR_KNOBS, "evict when misses > hits * N + N (default 3)" },
 	{ OPT_INSN_LIMIT, "insn-limit", "N", FOR_KNOBS, "processed instructions before giving up (default 1000000)" },
 	{ OPT_MEMORY_LIMIT, "memory-limit", "MIB", FOR_KNOBS, "memory for states (default: none)" },
-	{ OPT_OUTPUT, "o", "FORMAT", FOR_STAT | FOR_CFG | FOR_PARITY, "stat: table, csv or json; cfg: text, dot, svg or json; parity: table or csv" },
+	{ OPT_OUTPUT, "o", "FORMAT", FOR_STAT | FOR_CFG | FOR_PARITY | FOR_LAB, "stat: table, csv or json; cfg: text, dot, svg or json; parity, lab: table or csv" },
 	{ OPT_COLUMNS, "e", "COLUMNS", FOR_STAT, "columns to show, separated by commas" },
 	{ OPT_SORT, "s", "COLUMNS", FOR_STAT, "columns to sort by; a trailing > sorts downwards, < upwards" },
 	{ OPT_FILTER, "f", "FILTERS", FOR_STAT, "rows to show: COLUMN=VALUE, COLUMN>N ..., or a name with * and ?, or FILE/PROGRAM; ! before it: not those" },
@@ -90,9 +92,11 @@ static const struct option_row options[] = {
 	{ OPT_GENERATE, "generate", "N", FOR_PARITY, "compare N random programs instead of files" },
 	{ OPT_SEED, "seed", "N", FOR_PARITY, "seed of the first random program (default 1)" },
 	{ OPT_SAVE, "save", "DIR", FOR_PARITY, "where random programs that differ are saved, shrunk (default: here)" },
+	{ OPT_SWEEP, "sweep", "KNOB=VALUES", FOR_LAB, "change one rule: evict, pruning, checkpoints, privileged, insn-limit (default evict=off,1,2,3,5,10)" },
+	{ OPT_REPEAT, "repeat", "N", FOR_LAB, "do each run N times; the fastest counts (default 1)" },
 	{ OPT_SCRIPT, "script", "FILE", FOR_EXPLORE, "obey keys and commands from a file, without a terminal" },
 	{ OPT_SIZE, "size", "WxH", FOR_EXPLORE, "cells of a script's screen (default 80x24)" },
-	{ OPT_VIEW, "view", "NAME", FOR_EXPLORE, "view to open: cfg, walk, prune, cost, blame, log ..." },
+	{ OPT_VIEW, "view", "NAME", FOR_EXPLORE, "view to open: cfg, walk, prune, cost, blame, lab, log ..." },
 	{ OPT_THEME, "theme", "NAME", FOR_EXPLORE, "dark, light or none" },
 	{ OPT_ASCII, "ascii", NULL, FOR_EXPLORE | FOR_CFG, "no characters beyond ASCII" },
 	{ OPT_HELP, "help", NULL, UINT32_MAX, "this text" },
@@ -263,6 +267,11 @@ static int set_option(struct args *args, const struct option_row *row, const cha
 	case OPT_SAVE:
 		args->save = value;
 		return 0;
+	case OPT_SWEEP:
+		args->sweep = value;
+		return 0;
+	case OPT_REPEAT:
+		return parse_u32(value, row->name, 1, 10000, &args->repeat);
 	case OPT_SCRIPT:
 		args->script = value;
 		return 0;
@@ -341,7 +350,7 @@ int args_parse(struct args *args, uint32_t command, const char *name, int argc, 
 	bool only_files = false;
 	int files = 0;
 
-	*args = (struct args){ .log_level = 1, .runs = 10, .jobs = 1, .seed = 1, .width = 80, .height = 24 };
+	*args = (struct args){ .log_level = 1, .runs = 10, .repeat = 1, .jobs = 1, .seed = 1, .width = 80, .height = 24 };
 	args->load.size = sizeof(args->load);
 	args->passes.level = command & (FOR_OPTIMIZE | FOR_EVAL) ? 2 : 0;
 	args->arch = AUDIT_ARCH_X86_64;

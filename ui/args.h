@@ -20,8 +20,9 @@ enum {
 	FOR_BENCH = 1 << 6,
 	FOR_PARITY = 1 << 7,
 	FOR_EVAL = 1 << 8,
-	FOR_LOADING = FOR_EXPLORE | FOR_VERIFY | FOR_STAT | FOR_DISASM | FOR_CFG | FOR_BENCH | FOR_PARITY,
-	FOR_KNOBS = FOR_EXPLORE | FOR_VERIFY | FOR_STAT,
+	FOR_LAB = 1 << 9,
+	FOR_LOADING = FOR_LAB | FOR_EXPLORE | FOR_VERIFY | FOR_STAT | FOR_DISASM | FOR_CFG | FOR_BENCH | FOR_PARITY,
+	FOR_KNOBS = FOR_LAB | FOR_EXPLORE | FOR_VERIFY | FOR_STAT,
 };
 
 /* Everything that options can say; what was not said is as the options structs' defaults. */
@@ -47,6 +48,8 @@ struct args {
 	uint32_t generate;    /* random programs, 0: none */
 	uint64_t seed;
 	const char *save;     /* directory, NULL: the present one */
+	const char *sweep;    /* lab: KNOB=VALUE,VALUE... */
+	uint32_t repeat;      /* lab: runs of which the fastest counts */
 	const char *script, *view, *theme;
 	uint32_t width, height;
 	bool ascii;

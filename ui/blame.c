@@ -2,6 +2,7 @@
 /* Following values back, and finding where a bound was lost. */
 #include "blame.h"
 
+#include "explain.h"
 #include "words.h"
 
 #include <errno.h>
@@ -140,7 +141,7 @@ static bool is_packet(const struct loupe_reg *reg)
 static void where(const struct blame_row *row, char *buf, size_t size)
 {
 	if (row->link.step == LOUPE_NO_STEP)
-		snprintf(buf, size, "before the function began");
+		snprintf(buf, size, "the beginning of the function");
 	else
 		snprintf(buf, size, "insn %d (step %u)", row->link.insn_idx, row->link.step);
 }
@@ -190,16 +191,18 @@ static void make_answer(struct blame *blame, const struct subject *subject)
 	const struct loupe_trace *trace = subject->trace;
 	int32_t insn = loupe_trace_step_insn(trace, blame->step);
 	const struct loupe_reg *reg;
+	int64_t needed;
 	char name[32], at[64];
 
 	if (!blame->cnt || insn < 0 || blame->loc.kind != LOUPE_LOC_REG ||
-	    blame->step != loupe_trace_error_step(trace))
+	    blame->step != loupe_trace_error_step(trace) || explain_register(subject->error) < 0)
 		return;
 	words_loc(&blame->loc, false, name, sizeof(name));
 	reg = &blame->rows[0].value.reg;
 	where(&blame->rows[0], at, sizeof(at));
-	if (is_packet(reg) && reach(&loupe_trace_insns(trace)[insn])) {
-		packet_answer(blame, trace, name, reg, reach(&loupe_trace_insns(trace)[insn]));
+	needed = reach(&loupe_trace_insns(trace)[insn]);
+	if (is_packet(reg) && needed && missing(reg, needed)) {
+		packet_answer(blame, trace, name, reg, needed);
 	} else if (reg->type & PTR_MAYBE_NULL) {
 		snprintf(blame->answer, sizeof(blame->answer),
 			 "%s may be NULL: it comes from %s, and no branch on the way here excludes that.",
@@ -207,9 +210,13 @@ static void make_answer(struct blame *blame, const struct subject *subject)
 	} else if (reg->type == NOT_INIT) {
 		snprintf(blame->answer, sizeof(blame->answer),
 			 blame->rows[0].link.step == LOUPE_NO_STEP ?
-				 "%s holds nothing: it was never written on the way here (%s)." :
+				 "%s holds nothing: nothing was written to it since %s." :
 				 "%s holds nothing: it was cleared at %s.",
 			 name, at);
+	} else if (reg->type == SCALAR_VALUE && reg->var_off.mask == UINT64_MAX &&
+		   reg->smin == INT64_MIN && reg->smax == INT64_MAX) {
+		snprintf(blame->answer, sizeof(blame->answer),
+			 "%s can be any number, since %s.", name, at);
 	} else if (reg->type == SCALAR_VALUE && reg->var_off.mask) {
 		snprintf(blame->answer, sizeof(blame->answer),
 			 "%s is a number from %" PRId64 " to %" PRId64 " (unsigned up to %" PRIu64

@@ -22,6 +22,7 @@ int cmd_eval(const struct args *args);
 int cmd_optimize(const struct args *args);
 int cmd_parity(const struct args *args);
 int cmd_bench(const struct args *args);
+int cmd_lab(const struct args *args);
 /* What the explorer would show first, as text: for output that is no terminal. */
 int cmd_summary(const struct args *args);
 

@@ -48,6 +48,7 @@ static const struct command commands[] = {
 	{ "optimize", FOR_OPTIMIZE, "FILTER", "make a classic filter shorter", cmd_optimize, false },
 	{ "eval", FOR_EVAL, "FILTER CALL [ARG...]", "run a seccomp filter on a system call, or on a table of them", cmd_eval, true },
 	{ "bench", FOR_BENCH, "FILE", "time the model and the running kernel in turn (root)", cmd_bench, false },
+	{ "lab", FOR_LAB, "FILE...", "verify programs under other rules and compare the counters", cmd_lab, true },
 	{ "parity", FOR_PARITY, "FILE...", "compare the model with the running kernel (root)", cmd_parity, true },
 };
 

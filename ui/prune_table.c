@@ -412,7 +412,9 @@ static void draw_selected(const struct prune_view *prune, const struct prune_row
 			 row->stats.visits == 1 ? "" : "s");
 	screen_text(screen, at.x + 1, at.y + 1, at.w - 2, row->stats.hits ? UI_HIT : UI_MISS, text);
 	used = screen_columns(text);
-	if (*reason)
+	if (!*reason && row->stats.skipped && row->stats.skipped == row->stats.compares)
+		snprintf(text, sizeof(text), "; paths from each checkpoint were not finished");
+	else if (*reason)
 		snprintf(text, sizeof(text), "; what most misses say: %s", reason);
 	else
 		snprintf(text, sizeof(text), "%s", row->stats.visits == 1 ?

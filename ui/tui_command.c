@@ -157,6 +157,7 @@ static const struct command commands[] = {
 	{ "edit", ARG_WORD, NULL, "N", "graph of a filter after N edits" },
 	{ "sort", ARG_WORD, NULL, "COLUMN", "sort a table by the column of that name" },
 	{ "by", ARG_WORD, NULL, "line|function|insn|branch", "what the costs are by" },
+	{ "run", ARG_WORD, NULL, "KNOB=VALUES", "in the lab: verify under other rules, as evict=off,1,7" },
 	{ "export", ARG_FILE, do_export, "FILE", "write everything that the view shows as text" },
 	{ "save-screen", ARG_FILE, do_save_screen, "FILE",
 	  "write the screen as text, or as a picture if FILE ends in .svg" },
