@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* bpfloupe cfg: the graph of a program, or of a filter before or after optimization. */
+#include <langinfo.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "bpfloupe/cfg.h"
 #include "bpfloupe/cfg_report.h"
@@ -17,6 +19,12 @@ static const struct {
 	{ "json", loupe_cfg_write_json },
 };
 
+/* A file gets UTF-8 whatever the locale is; a terminal may have another character set. */
+static bool shows_utf8(void)
+{
+	return !isatty(STDOUT_FILENO) || strcmp(nl_langinfo(CODESET), "UTF-8") == 0;
+}
+
 static int write_graph(const struct args *args, struct loupe_cfg_program *prog, const char *title)
 {
 	const char *name = args->output ? args->output : "text";
@@ -26,7 +34,7 @@ static int write_graph(const struct args *args, struct loupe_cfg_program *prog, 
 		.content = &content,
 		.program = prog,
 		.title = title,
-		.ascii = args->ascii,
+		.ascii = args->ascii || !shows_utf8(),
 	};
 
 	loupe_cfg_program_content(prog, &content);
