@@ -120,9 +120,21 @@ static int walk_path(struct chains *chains, const struct loupe_path_info *path)
 	return 0;
 }
 
+/* True if a chain runs through the same function, or the same call, further out. */
+static bool is_nested(const struct chains *chains, uint32_t chain, bool call)
+{
+	const struct chain *inner = &chains->at[chain];
+
+	for (uint32_t c = inner->parent; c != NO_CHAIN; c = chains->at[c].parent) {
+		if (call ? chains->at[c].callsite == inner->callsite : chains->at[c].func == inner->func)
+			return true;
+	}
+	return false;
+}
+
 /*
  * Adds to called[insn] what was processed in functions called there, and to funcs[n] what was in
- * function n and what it called. Functions never call themselves, so that nothing counts twice.
+ * function n and what it called. What lies within another call of the same is in its count already.
  */
 static int count_calls(const struct loupe_trace *trace, uint64_t *called, uint64_t *funcs)
 {
@@ -138,11 +150,13 @@ static int count_calls(const struct loupe_trace *trace, uint64_t *called, uint64
 	for (uint32_t c = chains.cnt; !rc && c--;) {
 		const struct chain *chain = &chains.at[c];
 
-		funcs[chain->func] += chain->steps;
+		if (!is_nested(&chains, c, false))
+			funcs[chain->func] += chain->steps;
 		if (chain->parent == NO_CHAIN)
 			continue;
 		chains.at[chain->parent].steps += chain->steps;
-		called[chain->callsite] += chain->steps;
+		if (!is_nested(&chains, c, true))
+			called[chain->callsite] += chain->steps;
 	}
 	free(chains.of_step);
 	free(chains.at);
@@ -256,6 +270,9 @@ static int by_line(struct cost *cost, const struct counting *counting)
 		cost->rows[cost->cnt - 1].kind = placed[i].known ? COST_ROW_PART : COST_ROW_NO_LINE;
 		add_insn(&cost->rows[cost->cnt - 1], counting, placed[i].insn);
 	}
+	/* what lies all over the program calls itself: calls there would count several times */
+	if (cost->cnt && cost->rows[cost->cnt - 1].kind == COST_ROW_NO_LINE)
+		cost->rows[cost->cnt - 1].inclusive = cost->rows[cost->cnt - 1].exclusive;
 	free(placed);
 	return 0;
 }
