@@ -79,7 +79,7 @@ static const struct option_row options[] = {
 	{ OPT_SORT, "s", "COLUMNS", FOR_STAT, "columns to sort by; a trailing > sorts downwards, < upwards" },
 	{ OPT_FILTER, "f", "FILTERS", FOR_STAT, "rows to show: COLUMN=VALUE, COLUMN>N ..., or a name with * and ?, or FILE/PROGRAM; ! before it: not those" },
 	{ OPT_EMIT, "emit", "FORM", FOR_OPTIMIZE, "ddd, asm, words, c, raw or stats (default ddd)" },
-	{ OPT_EXPLAIN, "explain", NULL, FOR_OPTIMIZE, "list every edit and why each load stayed" },
+	{ OPT_EXPLAIN, "explain", NULL, FOR_OPTIMIZE, "list every edit and why each load and comparison stayed" },
 	{ OPT_LEVEL_1, "O1", NULL, FOR_OPTIMIZE | FOR_EVAL, "keep the filter's tests: share tails, lead ways over what they decide" },
 	{ OPT_LEVEL_2, "O2", NULL, FOR_OPTIMIZE | FOR_EVAL, "build it anew from what it decides, where that is shorter (default)" },
 	{ OPT_LEVEL_3, "O3", NULL, FOR_OPTIMIZE | FOR_EVAL, "try orders in which words are asked for, too" },

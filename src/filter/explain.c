@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The edits with their reasons, and for each load that stayed what made it stay. */
+/*
+ * The edits with their reasons, and for each load and comparison that stayed what made it stay.
+ */
 #include "filter/opcode.h"
 
 #include <errno.h>
@@ -20,8 +22,9 @@ enum hold_kind {
 /* What a register holds. */
 struct hold {
 	enum hold_kind kind;
-	uint32_t at;   /* index; where ways that agree meet, of one of them */
-	uint32_t base; /* index of a load, LOUPE_NONE if unknown */
+	uint32_t at;	 /* index; where ways that agree meet, of one of them */
+	uint32_t base;	 /* index of a load, LOUPE_NONE if unknown */
+	uint32_t lo, hi; /* of a word: the comparisons on the ways here leave these values */
 };
 
 struct registers {
@@ -75,15 +78,21 @@ static bool same_hold(const struct explainer *e, struct hold a, struct hold b)
 
 static void meet(const struct explainer *e, struct hold *into, struct hold other)
 {
-	if (into->kind == HOLD_NOTHING)
+	if (into->kind == HOLD_NOTHING) {
 		*into = other;
-	else if (!same_hold(e, *into, other))
-		*into = (struct hold){ HOLD_MIXED, 0, LOUPE_NONE };
+	} else if (!same_hold(e, *into, other)) {
+		*into = (struct hold){ .kind = HOLD_MIXED, .base = LOUPE_NONE };
+	} else {
+		into->lo = other.lo < into->lo ? other.lo : into->lo;
+		into->hi = other.hi > into->hi ? other.hi : into->hi;
+	}
 }
 
 static struct hold changed(struct hold was, uint32_t at)
 {
-	return (struct hold){ HOLD_CHANGED, at, was.kind == HOLD_WORD ? was.at : was.base };
+	return (struct hold){ .kind = HOLD_CHANGED,
+			      .at = at,
+			      .base = was.kind == HOLD_WORD ? was.at : was.base };
 }
 
 /* What is held behind instruction i. */
@@ -98,9 +107,9 @@ static struct registers after(const struct explainer *e, uint32_t i)
 		struct hold *to = BPF_CLASS(insn.code) == BPF_LDX ? &r.x : &r.a;
 
 		if (read_at(e, i).word == LOUPE_WORD_MEM)
-			*to = (struct hold){ HOLD_CHANGED, i, LOUPE_NONE };
+			*to = (struct hold){ .kind = HOLD_CHANGED, .at = i, .base = LOUPE_NONE };
 		else
-			*to = (struct hold){ HOLD_WORD, i, LOUPE_NONE };
+			*to = (struct hold){ HOLD_WORD, i, LOUPE_NONE, 0, UINT32_MAX };
 		break;
 	}
 	case BPF_ALU:
@@ -135,6 +144,44 @@ static unsigned int ways(const struct explainer *e, uint32_t i, uint32_t to[2], 
 	return 1;
 }
 
+/* What a comparison with a constant leaves of A's values on one of its ways. */
+static void narrow(struct hold *a, struct loupe_cbpf_insn insn, bool taken)
+{
+	uint32_t lo = a->lo, hi = a->hi;
+
+	if (a->kind != HOLD_WORD || BPF_SRC(insn.code) != BPF_K)
+		return;
+	switch (BPF_OP(insn.code)) {
+	case BPF_JEQ:
+		if (taken) {
+			lo = hi = insn.k;
+		} else {
+			lo += lo == insn.k;
+			hi -= hi == insn.k;
+		}
+		break;
+	case BPF_JGT:
+		if (taken && insn.k >= lo && insn.k < UINT32_MAX)
+			lo = insn.k + 1;
+		else if (!taken && insn.k < hi)
+			hi = insn.k;
+		break;
+	case BPF_JGE:
+		if (taken && insn.k > lo)
+			lo = insn.k;
+		else if (!taken && insn.k && insn.k - 1 < hi)
+			hi = insn.k - 1;
+		break;
+	default:
+		return;
+	}
+	/* A way that no value takes keeps what was known. */
+	if (lo > hi || lo < a->lo || hi > a->hi)
+		return;
+	a->lo = lo;
+	a->hi = hi;
+}
+
 static void flow(struct explainer *e)
 {
 	e->before[0].a.kind = e->before[0].x.kind = HOLD_START;
@@ -147,8 +194,12 @@ static void flow(struct explainer *e)
 			continue;
 		r = after(e, i);
 		for (unsigned int w = ways(e, i, to, name); w--;) {
+			struct hold a = r.a;
+
+			if (filter_is_cond(insn_at(e, i).code))
+				narrow(&a, insn_at(e, i), !w);
 			e->way_cnt[to[w]]++;
-			meet(e, &e->before[to[w]].a, r.a);
+			meet(e, &e->before[to[w]].a, a);
 			meet(e, &e->before[to[w]].x, r.x);
 		}
 	}
@@ -226,6 +277,24 @@ static void explain_load(const struct explainer *e, uint32_t load)
 			there, e->way_cnt[load]);
 }
 
+static void explain_test(const struct explainer *e, uint32_t test)
+{
+	struct hold a = e->before[test].a;
+	char text[96];
+
+	loupe_filter_insn_words(e->filter->flavour, insn_at(e, test), text, sizeof(text));
+	fprintf(e->f, "%u: %s", test, text);
+	if (e->prog->ids[test] < e->filter->cnt)
+		fprintf(e->f, " (%u before)", e->prog->ids[test]);
+	fprintf(e->f, "\n    ");
+	write_hold(e, a, 'A');
+	if (a.kind == HOLD_WORD && (a.lo || a.hi != UINT32_MAX))
+		fprintf(e->f, "; what was asked before leaves 0x%x to 0x%x of it", a.lo, a.hi);
+	else if (a.kind == HOLD_WORD)
+		fprintf(e->f, "; nothing that was asked before bounds it on all ways here");
+	fprintf(e->f, "\n");
+}
+
 static void explain(struct explainer *e, const struct loupe_rewrite *rw)
 {
 	uint32_t cnt = loupe_rewrite_edit_cnt(rw);
@@ -241,6 +310,11 @@ static void explain(struct explainer *e, const struct loupe_rewrite *rw)
 	for (uint32_t i = 0; i < e->prog->cnt; i++) {
 		if (is_input(read_at(e, i)))
 			explain_load(e, i);
+	}
+	fprintf(e->f, "\n# comparisons that stay; numbers are those after\n");
+	for (uint32_t i = 0; i < e->prog->cnt; i++) {
+		if (filter_is_cond(insn_at(e, i).code) && e->before[i].a.kind != HOLD_NOTHING)
+			explain_test(e, i);
 	}
 }
 

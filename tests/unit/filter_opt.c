@@ -481,7 +481,15 @@ static void loads_that_stay_are_explained(void **state)
 				     "    from 1 (true): A holds nr, loaded at 0\n"
 				     "4: A = args[1].lo (4 before)\n"
 				     "    from 1 (false): A holds nr, loaded at 0\n"
-				     "    from 3: A held args[1].lo until 3 changed it (A &= 7)\n";
+				     "    from 3: A held args[1].lo until 3 changed it (A &= 7)\n"
+				     "\n"
+				     "# comparisons that stay; numbers are those after\n"
+				     "1: if A == 0x10 (1 before)\n"
+				     "    A holds nr, loaded at 0; nothing that was asked before bounds "
+				     "it on all ways here\n"
+				     "5: if A == 0x2 (5 before)\n"
+				     "    A holds args[1].lo, loaded at 4; nothing that was asked before "
+				     "bounds it on all ways here\n";
 	struct loupe_filter *filter;
 	struct loupe_rewrite *rw;
 	struct loupe_error err = { 0 };
