@@ -28,6 +28,12 @@ static void the_right_rule(void **state)
 		{ "The sequence of 8193 jumps is too complex.", "branches" },
 		{ "R1 type=scalar expected=map_ptr", "another kind of argument" },
 		{ "unreachable insn 2", "No jump" },
+		{ "At program exit the register R0 has smin=5 smax=5 should have been in [0, 3]",
+		  "does not allow" },
+		{ "R4 invalid zero-sized read: u64=[0,7]", "could be 0" },
+		{ "program of this type cannot use helper bpf_skb_load_bytes#26", "may not call" },
+		{ "write into map forbidden, value_size=8 off=0 size=1", "flags forbid" },
+		{ "the call stack of 9 frames is too deep !", "More than 8" },
 		{ "combined stack size of 2 calls is 600. Too large", "512 bytes together" },
 	};
 
