@@ -36,6 +36,8 @@ enum option_id {
 	OPT_WEIGHTS,
 	OPT_TABLE,
 	OPT_ARCH,
+	OPT_CAPS,
+	OPT_KERNEL,
 	OPT_BEFORE,
 	OPT_RUNS,
 	OPT_JOBS,
@@ -61,7 +63,7 @@ struct option_row {
 };
 
 static const struct option_row options[] = {
-	{ OPT_PROG, "prog", "NAME", FOR_LOADING, "only the program of this name (or ELF section)" },
+	{ OPT_PROG, "prog", "NAME", FOR_LOADING | FOR_POLICY | FOR_EVAL, "only the program of this name (or ELF section), or filter of a policy" },
 	{ OPT_BTF, "btf", "FILE", FOR_LOADING, "kernel BTF to load against (default: this machine's; none: hide it)" },
 	{ OPT_KCONFIG, "kconfig", "FILE", FOR_LOADING, "kernel configuration to load against (default: this machine's; none)" },
 	{ OPT_CPUS, "cpus", "N", FOR_LOADING, "possible CPUs (default: this machine's)" },
@@ -78,14 +80,16 @@ static const struct option_row options[] = {
 	{ OPT_COLUMNS, "e", "COLUMNS", FOR_STAT, "columns to show, separated by commas" },
 	{ OPT_SORT, "s", "COLUMNS", FOR_STAT, "columns to sort by; a trailing > sorts downwards, < upwards" },
 	{ OPT_FILTER, "f", "FILTERS", FOR_STAT, "rows to show: COLUMN=VALUE, COLUMN>N ..., or a name with * and ?, or FILE/PROGRAM; ! before it: not those" },
-	{ OPT_EMIT, "emit", "FORM", FOR_OPTIMIZE, "ddd, asm, words, c, raw or stats (default ddd)" },
+	{ OPT_EMIT, "emit", "FORM", FOR_POLICY, "ddd, asm, words, c, raw or stats (default ddd)" },
 	{ OPT_EXPLAIN, "explain", NULL, FOR_OPTIMIZE, "list every edit and why each load and comparison stayed" },
 	{ OPT_LEVEL_1, "O1", NULL, FOR_OPTIMIZE | FOR_EVAL, "keep the filter's tests: share tails, lead ways over what they decide" },
 	{ OPT_LEVEL_2, "O2", NULL, FOR_OPTIMIZE | FOR_EVAL, "build it anew from what it decides, where that is shorter (default)" },
 	{ OPT_LEVEL_3, "O3", NULL, FOR_OPTIMIZE | FOR_EVAL, "try orders in which words are asked for, too" },
-	{ OPT_WEIGHTS, "weights", "FILE", FOR_OPTIMIZE, "how often calls are made: name, nr, six arguments, weight, with tabs" },
 	{ OPT_TABLE, "table", "FILE", FOR_EVAL, "run the calls of a table, with the filter as it is and optimized" },
-	{ OPT_ARCH, "arch", "NAME", FOR_EVAL, "x86_64 (default) or aarch64, whose calls these are" },
+	{ OPT_WEIGHTS, "weights", "FILE", FOR_POLICY, "how often calls are made: a table with columns name, nr, arg0 ... arg5, weight" },
+	{ OPT_ARCH, "arch", "NAME", FOR_POLICY | FOR_EVAL, "x86_64 (default) or aarch64, whose calls these are" },
+	{ OPT_CAPS, "caps", "CAP,...", FOR_POLICY | FOR_EVAL, "capabilities of the process, for policies that ask (default: none)" },
+	{ OPT_KERNEL, "kernel", "X.Y", FOR_POLICY | FOR_EVAL, "kernel version, for policies that ask (default: 6.18)" },
 	{ OPT_BEFORE, "before", NULL, FOR_CFG, "the program as it was loaded, not what verification leaves of it" },
 	{ OPT_RUNS, "n", "N", FOR_BENCH, "runs of each (default 10)" },
 	{ OPT_JOBS, "j", "N", FOR_PARITY, "programs compared at the same time (default 1)" },
@@ -171,7 +175,47 @@ static int parse_evict(struct args *args, const char *text)
 	return 0;
 }
 
-static int set_option(struct args *args, const struct option_row *row, const char *value)
+static int parse_arch(struct args *args, const char *text)
+{
+	if (!strcmp(text, "x86_64"))
+		args->arch = AUDIT_ARCH_X86_64;
+	else if (!strcmp(text, "aarch64"))
+		args->arch = AUDIT_ARCH_AARCH64;
+	else
+		return complain_text("--arch takes x86_64 or aarch64, not '%s'", text);
+	args->policy.arch = args->arch;
+	return 0;
+}
+
+/* Names separated by commas; text is cut up. */
+static int parse_caps(struct args *args, char *text)
+{
+	enum { MAX = sizeof(args->caps) / sizeof(args->caps[0]) };
+	uint32_t cnt = 0;
+
+	for (char *name = strtok(text, ","); name; name = strtok(NULL, ",")) {
+		if (strncmp(name, "CAP_", 4))
+			return complain_text("--caps takes names as CAP_SYS_PTRACE, not '%s'", name);
+		if (cnt == MAX)
+			return complain_text("--caps takes at most %d names", MAX);
+		args->caps[cnt++] = name;
+	}
+	args->policy.caps = args->caps;
+	args->policy.cap_cnt = cnt;
+	return 0;
+}
+
+static int parse_kernel(struct args *args, const char *text)
+{
+	int end = 0;
+
+	if (sscanf(text, "%9u.%9u%n", &args->policy.kernel[0], &args->policy.kernel[1], &end) == 2 &&
+	    !text[end] && args->policy.kernel[0])
+		return 0;
+	return complain_text("--kernel takes a version as 6.18, not '%s'", text);
+}
+
+static int set_option(struct args *args, const struct option_row *row, char *value)
 {
 	uint64_t n = 0;
 	int type;
@@ -179,6 +223,7 @@ static int set_option(struct args *args, const struct option_row *row, const cha
 	switch (row->id) {
 	case OPT_PROG:
 		args->load.prog_name = value;
+		args->policy.filter = value;
 		return 0;
 	case OPT_BTF:
 		args->load.kernel_btf = value;
@@ -249,10 +294,11 @@ static int set_option(struct args *args, const struct option_row *row, const cha
 		args->table = value;
 		return 0;
 	case OPT_ARCH:
-		if (strcmp(value, "x86_64") && strcmp(value, "aarch64"))
-			return complain_text("--arch takes x86_64 or aarch64, not '%s'", value);
-		args->arch = strcmp(value, "x86_64") ? AUDIT_ARCH_AARCH64 : AUDIT_ARCH_X86_64;
-		return 0;
+		return parse_arch(args, value);
+	case OPT_CAPS:
+		return parse_caps(args, value);
+	case OPT_KERNEL:
+		return parse_kernel(args, value);
 	case OPT_BEFORE:
 		args->before = true;
 		return 0;
@@ -320,12 +366,12 @@ static bool switch_pass_off(struct args *args, const char *word)
 static int parse_option(struct args *args, uint32_t command, const char *name, int argc, char **argv,
 			int *i)
 {
-	const char *word = argv[*i], *body = word + (word[1] == '-' ? 2 : 1);
-	const char *equals = word[1] == '-' ? strchr(body, '=') : NULL;
+	char *word = argv[*i], *body = word + (word[1] == '-' ? 2 : 1);
+	char *equals = word[1] == '-' ? strchr(body, '=') : NULL;
 	size_t len = equals ? (size_t)(equals - body) : strlen(body);
 	const struct option_row *row = !strcmp(word, "-h") ? find_option("help", 4)
 							     : find_option(body, len);
-	const char *value = equals ? equals + 1 : NULL;
+	char *value = equals ? equals + 1 : NULL;
 
 	if (command == FOR_OPTIMIZE && switch_pass_off(args, word))
 		return 0;

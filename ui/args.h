@@ -7,6 +7,7 @@
 
 #include "bpfloupe/filter.h"
 #include "bpfloupe/load.h"
+#include "bpfloupe/policy.h"
 #include "bpfloupe/verify.h"
 
 /* Which commands an option belongs to. */
@@ -21,6 +22,8 @@ enum {
 	FOR_PARITY = 1 << 7,
 	FOR_EVAL = 1 << 8,
 	FOR_LAB = 1 << 9,
+	FOR_COMPILE = 1 << 10,
+	FOR_POLICY = FOR_OPTIMIZE | FOR_COMPILE,
 	FOR_LOADING = FOR_LAB | FOR_EXPLORE | FOR_VERIFY | FOR_STAT | FOR_DISASM | FOR_CFG | FOR_BENCH | FOR_PARITY,
 	FOR_KNOBS = FOR_LAB | FOR_EXPLORE | FOR_VERIFY | FOR_STAT,
 };
@@ -38,9 +41,11 @@ struct args {
 	const char *sort;     /* -s */
 	const char *filter;   /* -f */
 	struct loupe_filter_opts passes;
-	const char *weights; /* --weights */
 	const char *table;   /* --table */
 	uint32_t arch;	      /* --arch, AUDIT_ARCH_* */
+	struct loupe_policy_opts policy;
+	const char *caps[64]; /* --caps, what policy.caps points to */
+	const char *weights;  /* --weights */
 	bool explain;
 	bool before;	      /* cfg: of the program as it was loaded */
 	uint32_t runs;	      /* -n */

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "commands.h"
+#include "policy_input.h"
 
 static bool parse_value(const char *text, uint64_t max, uint64_t *out)
 {
@@ -166,7 +167,7 @@ int cmd_eval(const struct args *args)
 
 	if (!args->table && args->file_cnt < 2)
 		return complain_text("eval needs a system call behind the filter, or --table FILE");
-	if (loupe_filter_load(args->files[0], NULL, 0, NULL, &filter, &err))
+	if (policy_input_filter(args->files[0], args, false, &filter, &err))
 		return complain(&err);
 	if (filter->flavour != LOUPE_FILTER_SECCOMP)
 		status = complain_text("%s: a socket filter sees packets, no system calls",

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* bpfloupe optimize: a classic filter, shorter, and proven to be the same. */
+/* bpfloupe optimize: a classic filter, or what a policy compiles to, shorter, and proven to be the same. */
 #include <inttypes.h>
 #include <stdlib.h>
 
 #include "commands.h"
+#include "policy_input.h"
 
 /* The verdict as a comment below a text that people read. */
 static void write_proof(const struct loupe_filter_proof *proof, uint32_t level)
@@ -53,7 +54,7 @@ int cmd_optimize(const struct args *args)
 		}
 		opts.weights = &weights;
 	}
-	if (loupe_filter_load(args->files[0], NULL, 0, NULL, &filter, &err) ||
+	if (policy_input_filter(args->files[0], args, false, &filter, &err) ||
 	    loupe_filter_optimize_proven(filter, &opts, &rw, &proof, &level, &err)) {
 		status = complain(&err);
 	} else {

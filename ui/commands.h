@@ -19,6 +19,7 @@ int cmd_stat(const struct args *args);
 int cmd_disasm(const struct args *args);
 int cmd_cfg(const struct args *args);
 int cmd_eval(const struct args *args);
+int cmd_compile(const struct args *args);
 int cmd_optimize(const struct args *args);
 int cmd_parity(const struct args *args);
 int cmd_bench(const struct args *args);

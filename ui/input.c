@@ -2,6 +2,8 @@
 /* Telling filters from eBPF, and opening either. */
 #include "input.h"
 
+#include "policy_input.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -46,6 +48,14 @@ int input_read(const char *path, char **data, size_t *len, struct loupe_error *e
 	return rc;
 }
 
+/* Assembler text has labels, which look like statements of a policy. */
+static bool is_assembler(const char *path)
+{
+	const char *dot = strrchr(path, '.');
+
+	return dot && strcmp(dot, ".bpfasm") == 0;
+}
+
 int input_open(const char *path, const struct loupe_load_opts *opts, struct input *out,
 	       struct loupe_error *err)
 {
@@ -60,6 +70,11 @@ int input_open(const char *path, const struct loupe_load_opts *opts, struct inpu
 	out->path = strdup(path);
 	if (!out->path) {
 		rc = loupe_error_set(err, -ENOMEM, "out of memory");
+	} else if (!loupe_filter_sniff(data, len) && loupe_policy_sniff(data, len) && !is_assembler(path)) {
+		struct loupe_policy_opts policy = { .filter = opts ? opts->prog_name : NULL };
+
+		out->kind = INPUT_FILTER;
+		rc = policy_input_compile(path, data, len, &policy, NULL, &out->filter, err);
 	} else if (loupe_filter_sniff(data, len)) {
 		out->kind = INPUT_FILTER;
 		rc = loupe_filter_load(path, data, len, NULL, &out->filter, err);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* A file that the user named: eBPF programs, or a classic filter. The contents decide which. */
+/* A file that the user named: eBPF programs, a classic filter or a policy. The contents decide which. */
 #ifndef BPFLOUPE_UI_INPUT_H
 #define BPFLOUPE_UI_INPUT_H
 
@@ -8,7 +8,7 @@
 
 enum input_kind {
 	INPUT_PROGRAMS, /* progs is filled */
-	INPUT_FILTER,	/* filter is filled */
+	INPUT_FILTER,	/* filter is filled, from a policy too */
 };
 
 struct input {

@@ -45,8 +45,9 @@ static const struct command commands[] = {
 	{ "stat", FOR_STAT, "FILE...", "verdicts and counters of all programs, as veristat", cmd_stat, true },
 	{ "disasm", FOR_DISASM, "FILE", "print instructions in the assembler's syntax", cmd_disasm, false },
 	{ "cfg", FOR_CFG, "FILE", "draw the control-flow graph of a program or filter", cmd_cfg, false },
-	{ "optimize", FOR_OPTIMIZE, "FILTER", "make a classic filter shorter", cmd_optimize, false },
-	{ "eval", FOR_EVAL, "FILTER CALL [ARG...]", "run a seccomp filter on a system call, or on a table of them", cmd_eval, true },
+	{ "compile", FOR_COMPILE, "POLICY", "make a seccomp filter of a policy", cmd_compile, false },
+	{ "optimize", FOR_OPTIMIZE, "POLICY|FILTER", "make a classic filter shorter, of a policy: as short as can be", cmd_optimize, false },
+	{ "eval", FOR_EVAL, "POLICY|FILTER CALL [ARG...]", "run a seccomp filter on a system call, or on a table of them", cmd_eval, true },
 	{ "bench", FOR_BENCH, "FILE", "time the model and the running kernel in turn (root)", cmd_bench, false },
 	{ "lab", FOR_LAB, "FILE...", "verify programs under other rules and compare the counters", cmd_lab, true },
 	{ "parity", FOR_PARITY, "FILE...", "compare the model with the running kernel (root)", cmd_parity, true },
@@ -67,8 +68,9 @@ static void write_help(FILE *out)
 	}
 	fprintf(out, "\noptions:\n");
 	args_write_options(out, 0, false);
-	fprintf(out, "\nFILE: an ELF object, an executable with BPF objects inside, assembler text (.bpfasm), or a\n"
-		     "classic filter (sock_filter bytes, tcpdump -ddd text, C initializers).\n"
+	fprintf(out, "\nFILE: an ELF object, an executable with BPF objects inside, assembler text (.bpfasm), a\n"
+		     "classic filter (sock_filter bytes, tcpdump -ddd text, C initializers), or a seccomp policy\n"
+		     "(OCI or Docker JSON, Firecracker JSON, minijail text).\n"
 		     "Exit status: 0 accepted or done, 1 rejected or different, 2 usage or unreadable input, 3 not judged.\n");
 }
 

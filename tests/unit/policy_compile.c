@@ -1,0 +1,266 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The compiler: random policies against their evaluation, shape, weights, limits. */
+#include "policy_check.h"
+
+enum { POLICIES = 3000, RULES = 14, CALLS = 60 };
+
+static uint64_t random_state;
+
+static uint32_t below(uint32_t n)
+{
+	random_state = random_state * UINT64_C(6364136223846793005) + 1442695040888963407u;
+	return (uint32_t)(random_state >> 33) % n;
+}
+
+/* Few different values, so that rules meet. */
+static uint64_t some_value(void)
+{
+	static const uint64_t values[] = { 0,
+					   1,
+					   2,
+					   3,
+					   5,
+					   0x81,
+					   0xffff,
+					   0x10000,
+					   0x7fffffff,
+					   0x80000000,
+					   0xffffffff,
+					   U64(0x100000000),
+					   U64(0x100000001),
+					   U64(0x8000000000000000),
+					   UINT64_MAX - 1,
+					   UINT64_MAX };
+
+	return values[below(sizeof(values) / sizeof(values[0]))] + (below(4) ? 0 : below(3));
+}
+
+static struct loupe_policy_cond some_cond(void)
+{
+	struct loupe_policy_cond cond = { .arg = (uint8_t)below(3),
+					  .op = (uint8_t)below(6),
+					  .mask = UINT64_MAX,
+					  .value = some_value() };
+
+	if (cond.op <= LOUPE_POLICY_NE && below(2)) {
+		cond.mask = below(2) ? some_value() : ~some_value();
+		if (below(4))
+			cond.value &= cond.mask;
+	} else if (!below(3)) {
+		cond.mask = UINT32_MAX;
+	}
+	return cond;
+}
+
+static void some_policy(struct loupe_policy *policy, struct loupe_policy_rule *rules,
+			struct loupe_policy_cond (*conds)[3])
+{
+	static const uint32_t actions[] = { ALLOW, ALLOW, ERRNO(1), ERRNO(2), KILL };
+	static char name[] = "random", *files[] = { name };
+
+	*policy = (struct loupe_policy){ .name = name,
+					 .files = files,
+					 .file_cnt = 1,
+					 .arch = AUDIT_ARCH_X86_64,
+					 .other_arch = ERRNO(99),
+					 .x32_apart = below(2),
+					 .default_action = actions[below(5)],
+					 .rules = rules,
+					 .rule_cnt = below(RULES + 1) };
+	for (uint32_t i = 0; i < policy->rule_cnt; i++) {
+		rules[i] = (struct loupe_policy_rule){ .nr = below(3) ? below(4) : below(12) * 40,
+						       .action = actions[below(5)],
+						       .cond_cnt = below(4),
+						       .conds = conds[i],
+						       .line = i + 1 };
+		for (uint32_t c = 0; c < rules[i].cond_cnt; c++)
+			conds[i][c] = some_cond();
+	}
+}
+
+static void random_policies(void **state)
+{
+	struct loupe_policy_cond conds[RULES][3];
+	struct loupe_policy_rule rules[RULES];
+	struct loupe_policy policy;
+
+	(void)state;
+	random_state = 1;
+	for (int n = 0; n < POLICIES; n++) {
+		struct loupe_filter *filter;
+
+		some_policy(&policy, rules, conds);
+		filter = compile_policy(&policy);
+		for (int i = 0; i < CALLS; i++) {
+			struct loupe_seccomp_data data = { .arch = below(20) ? AUDIT_ARCH_X86_64
+									      : AUDIT_ARCH_I386 };
+
+			data.nr = policy.rule_cnt && below(8)
+					  ? rules[below(policy.rule_cnt)].nr
+					  : below(2) ? below(500) : 0x40000000u - 1 + below(3);
+			for (int a = 0; a < 3; a++)
+				data.args[a] = some_value();
+			/* the edge of some condition */
+			if (policy.rule_cnt && below(2)) {
+				const struct loupe_policy_cond *cond =
+					&conds[below(policy.rule_cnt)][0];
+
+				data.args[cond->arg % 3] = cond->value + below(3) - 1;
+			}
+			ask(&policy, filter, &data);
+		}
+		loupe_filter_destroy(filter);
+	}
+}
+
+static struct loupe_filter_run run_of(const struct loupe_filter *filter, uint32_t nr, uint64_t arg0)
+{
+	struct loupe_seccomp_data data = { .nr = nr, .arch = AUDIT_ARCH_X86_64, .args = { arg0 } };
+	struct loupe_filter_input input = { .data = &data, .len = sizeof(data) };
+	struct loupe_filter_run run = { 0 };
+
+	assert_int_equal(loupe_filter_eval(filter, &input, &run, NULL), 0);
+	return run;
+}
+
+/* A call that is allowed by its number loads the architecture and the number, nothing more. */
+static void loads(void **state)
+{
+	struct loupe_policy *policy = read_policy("read: 1\nwrite: arg0 == 1\nclose: 1\n"
+						  "fstat: arg0 >= 0\nlseek: arg0 < 3\n",
+						  NULL);
+	struct loupe_filter *filter = compile_policy(policy);
+
+	(void)state;
+	assert_int_equal(run_of(filter, 0, 0).loads, 2);
+	assert_int_equal(run_of(filter, 3, 0).loads, 2);
+	assert_int_equal(run_of(filter, 5, 0).loads, 2);
+	assert_int_equal(run_of(filter, 2, 0).loads, 2);
+	assert_int_equal(run_of(filter, 1, 2).loads, 3);
+	assert_int_equal(run_of(filter, 1, 1).loads, 4);
+	assert_int_equal(run_of(filter, 77, 0).result, KILL);
+	loupe_filter_destroy(filter);
+	loupe_policy_destroy(policy);
+}
+
+/* Every load and test tells the line of a rule. */
+static void lines(void **state)
+{
+	struct loupe_policy *policy = read_policy("read: 1\n\nwrite: arg0 == 1\n", NULL);
+	struct loupe_filter *filter = compile_policy(policy);
+	uint32_t of_rule = 0;
+
+	(void)state;
+	for (uint32_t i = 0; i < filter->cnt; i++) {
+		struct loupe_filter_read read =
+			loupe_filter_read_of(filter->flavour, filter->insns[i]);
+
+		if (read.word == LOUPE_WORD_ARG_LO || read.word == LOUPE_WORD_ARG_HI) {
+			assert_int_equal(filter->lines[i], 3);
+			of_rule++;
+		}
+	}
+	assert_int_equal(of_rule, 2);
+	loupe_filter_destroy(filter);
+	loupe_policy_destroy(policy);
+}
+
+static void weights(void **state)
+{
+	static const char table[] = "# name\tnr\targ0\targ1\tweight\n"
+				    "futex\t202\t0x5\t0\t90\nread\t0\t0\t0\t10\n# end\n";
+	struct loupe_policy *policy = read_policy("read: 1\nopen: 1\nstat: 1\npoll: 1\nmmap: 1\n"
+						  "brk: 1\nioctl: 1\nfutex: arg0 == 5 || arg0 == 7\n"
+						  "socket: 1\nclone: 1\nfork: 1\nptrace: 1\n",
+						  NULL);
+	struct loupe_filter *plain, *shaped;
+	struct loupe_weights rows;
+	struct loupe_error err;
+
+	(void)state;
+	assert_int_equal(loupe_weights_load("t", table, strlen(table), AUDIT_ARCH_X86_64, &rows,
+					    &err),
+			 0);
+	assert_int_equal(rows.cnt, 2);
+	assert_true(rows.rows[0].has_args && rows.rows[0].args[0] == 5);
+	assert_int_equal(loupe_policy_compile(policy, &rows, &shaped, &err), 0);
+	plain = compile_policy(policy);
+	/* architecture, number, one test, both halves, return */
+	assert_int_equal(run_of(shaped, 202, 5).executed, 9);
+	assert_true(run_of(plain, 202, 5).executed > 9);
+	loupe_filter_destroy(plain);
+	loupe_filter_destroy(shaped);
+	loupe_weights_finish(&rows);
+	loupe_policy_destroy(policy);
+
+	assert_int_equal(loupe_weights_load("t", "read 5\nwrite 7\n", 14, AUDIT_ARCH_X86_64, &rows,
+					    &err),
+			 0);
+	assert_true(rows.cnt == 2 && rows.rows[1].nr == 1 && !rows.rows[1].has_args);
+	loupe_weights_finish(&rows);
+	assert_int_equal(loupe_weights_load("t", "read 5\nwrite x\n", 14, AUDIT_ARCH_X86_64, &rows,
+					    &err),
+			 -EINVAL);
+	assert_string_equal(err.message, "'x' is no weight");
+	assert_true(err.line == 2 && err.column == 7);
+}
+
+/* More than the kernel takes: the message says what takes the room. */
+static void too_large(void **state)
+{
+	char *text = malloc(4 << 20), *at = text;
+	struct loupe_policy *policy;
+	struct loupe_filter *filter;
+	struct loupe_error err;
+
+	(void)state;
+	assert_non_null(text);
+	at += sprintf(at, "read: 1\nioctl: arg1 == 0 && arg2 == 1");
+	for (int i = 1; i < 3000; i++)
+		at += sprintf(at, " || arg1 == %d && arg2 == %d", i * 10, i * 7);
+	policy = read_policy(text, NULL);
+	assert_int_equal(loupe_policy_compile(policy, NULL, &filter, &err), -E2BIG);
+	assert_non_null(strstr(err.message, "the kernel takes 4096; most are for ioctl (16): "));
+	loupe_policy_destroy(policy);
+	free(text);
+}
+
+/* Programs of more than 255 instructions need jumps that reach. */
+static void far_jumps(void **state)
+{
+	char *text = malloc(1 << 20), *at = text;
+	struct loupe_policy *policy;
+	struct loupe_filter *filter;
+
+	(void)state;
+	assert_non_null(text);
+	at += sprintf(at, "@default kill\n");
+	for (int nr = 0; nr < 300; nr += 2)
+		at += sprintf(at, "%d: arg0 == %d; return %d\n", nr, nr * 3, nr % 50);
+	policy = read_policy(text, NULL);
+	filter = compile_policy(policy);
+	assert_true(filter->cnt > 512);
+	for (uint32_t nr = 0; nr < 302; nr++) {
+		struct loupe_seccomp_data data = { .nr = nr, .arch = AUDIT_ARCH_X86_64 };
+
+		data.args[0] = nr * 3;
+		assert_int_equal(ask(policy, filter, &data),
+				 nr % 2 || nr >= 300 ? KILL : ERRNO(nr % 50));
+		data.args[0]++;
+		assert_int_equal(ask(policy, filter, &data), KILL);
+	}
+	loupe_filter_destroy(filter);
+	loupe_policy_destroy(policy);
+	free(text);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(random_policies), cmocka_unit_test(loads),
+		cmocka_unit_test(lines),	   cmocka_unit_test(weights),
+		cmocka_unit_test(too_large),	   cmocka_unit_test(far_jumps),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "policy_input.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "input.h"
+
+/* The first of the reader's notes, and how many there are. */
+static void tell_notes(const char *path, const struct loupe_policy *policy)
+{
+	if (policy->note_cnt == 1)
+		fprintf(stderr, "bpfloupe: %s: left out: %s\n", path, policy->notes[0]);
+	else if (policy->note_cnt)
+		fprintf(stderr, "bpfloupe: %s: left out %u names and architectures: %s, ...\n", path,
+			policy->note_cnt, policy->notes[0]);
+}
+
+int policy_input_compile(const char *path, const void *data, size_t len, const struct loupe_policy_opts *opts,
+			 const char *weights, struct loupe_filter **out, struct loupe_error *err)
+{
+	struct loupe_weights table = { 0 };
+	struct loupe_policy *policy;
+	int rc = loupe_policy_load(path, data, len, opts, &policy, err);
+
+	if (rc)
+		return rc;
+	if (weights)
+		rc = loupe_weights_load(weights, NULL, 0, policy->arch, &table, err);
+	if (!rc)
+		rc = loupe_policy_compile(policy, weights ? &table : NULL, out, err);
+	if (!rc)
+		tell_notes(path, policy);
+	loupe_weights_finish(&table);
+	loupe_policy_destroy(policy);
+	return rc;
+}
+
+int policy_input_filter(const char *path, const struct args *args, bool only_policy, struct loupe_filter **out,
+			struct loupe_error *err)
+{
+	char *data = NULL;
+	size_t len = 0;
+	int rc = input_read(path, &data, &len, err);
+
+	if (rc)
+		return rc;
+	if (only_policy || (!loupe_filter_sniff(data, len) && loupe_policy_sniff(data, len)))
+		rc = policy_input_compile(path, data, len, &args->policy, args->weights, out, err);
+	else
+		rc = loupe_filter_load(path, data, len, NULL, out, err);
+	free(data);
+	return rc;
+}
