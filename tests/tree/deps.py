@@ -25,6 +25,7 @@ MAY_INCLUDE = {
     "kernel": {"insn"},
     "klog": {"btf", "insn", "verifier/typename.h"},
     "load": {"btf", "image", "insn"},
+    "policy": {"filter/constants.h"},
     "report": {"cfg"},
     "rewrite": set(),
     "source": {"btf"},
