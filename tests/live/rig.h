@@ -7,9 +7,7 @@
 #define TESTS_LIVE_RIG_H
 
 #include <errno.h>
-#include <fcntl.h>
 #include <grp.h>
-#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -224,67 +222,25 @@ static inline void LOUPE_PRINTF(2, 3) rig_compare(struct rig *rig, const char *f
 
 /* --- without privileges ------------------------------------------------------------------------------ */
 
-#define RIG_SYSCTL "/proc/sys/kernel/unprivileged_bpf_disabled"
-
-static char rig_sysctl_before;
-
-static inline bool rig_write_sysctl(char value)
-{
-	int fd = open(RIG_SYSCTL, O_WRONLY);
-	bool ok = fd >= 0 && write(fd, &value, 1) == 1;
-
-	if (fd >= 0)
-		close(fd);
-	return ok;
-}
-
-static inline bool rig_read_sysctl(char *value)
-{
-	int fd = open(RIG_SYSCTL, O_RDONLY);
-	bool ok = fd >= 0 && read(fd, value, 1) == 1;
-
-	if (fd >= 0)
-		close(fd);
-	return ok;
-}
-
-static inline void rig_restore_and_die(int sig)
-{
-	(void)sig;
-	rig_write_sysctl(rig_sysctl_before);
-	_exit(1);
-}
-
 /*
- * Calls run, given an index, in a child each for 0 … cnt-1, with bpf(2) open to ordinary users
- * meanwhile. @return an exit status
+ * Calls run, given an index, in a child each for 0 … cnt-1. Ordinary users must be allowed to use
+ * bpf(2): see with_unprivileged.sh. @return an exit status
  */
 static inline int rig_run_unprivileged(struct rig *rig, int cnt, int (*run)(struct rig *rig, int index))
 {
 	int status = 0;
 
-	if (!rig_read_sysctl(&rig_sysctl_before) || rig_sysctl_before == '1' ||
-	    !rig_write_sysctl('0')) {
-		printf("skipped: ordinary users cannot be let use bpf(2)\n");
-		return RIG_SKIPPED;
-	}
-	signal(SIGTERM, rig_restore_and_die);
-	signal(SIGINT, rig_restore_and_die);
 	rig->unprivileged = true;
 	fflush(NULL);
 	for (int i = 0; i < cnt; i++) {
 		pid_t child = fork();
 		int child_status = 1;
 
-		if (!child) {
-			signal(SIGTERM, SIG_DFL);
-			signal(SIGINT, SIG_DFL);
+		if (!child)
 			exit(run(rig, i));
-		}
 		if (child < 0 || waitpid(child, &child_status, 0) < 0 || child_status)
 			status = 1;
 	}
-	rig_write_sysctl(rig_sysctl_before);
 	return status;
 }
 
