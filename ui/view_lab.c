@@ -14,6 +14,8 @@ struct lab_view {
 	struct lab lab; /* run 0 is the program as it was opened */
 	struct lab_job *job; /* the run that is going on or waits, NULL if none */
 	bool all;	     /* the next one follows by itself */
+	bool more;	     /* `next` was asked for while another went on */
+	uint32_t next;
 	struct scroll scroll;
 	int h; /* rows when drawn last */
 };
@@ -69,11 +71,16 @@ static void run_done(struct job *base)
 		view->lab.runs[job->n] = job->run;
 	} else {
 		view->all = false;
+		view->more = false;
 		tui_say(view->view.tui, UI_NOTICE, base->rc == -ECANCELED ? "stopped" : "out of memory");
 	}
 	free(job);
-	if (view->all && next_open(view, 0) < view->lab.cnt)
+	if (view->more) {
+		view->more = false;
+		start(view, view->next);
+	} else if (view->all && next_open(view, 0) < view->lab.cnt) {
 		start(view, next_open(view, 0));
+	}
 }
 
 static void start(struct lab_view *view, uint32_t n)
@@ -82,7 +89,8 @@ static void start(struct lab_view *view, uint32_t n)
 	struct lab_job *job;
 
 	if (view->job) {
-		tui_say(view->view.tui, UI_NOTICE, "a run is going on; Esc stops it");
+		view->more = true;
+		view->next = n;
 		return;
 	}
 	job = calloc(1, sizeof(*job));
@@ -150,7 +158,9 @@ static void draw_row(const struct lab_view *view, uint32_t n, struct screen *scr
 
 	pen_printf(&pen, n ? UI_TEXT : UI_STRONG, " %-*s", NAME_W - 1, row->name);
 	if (!row->done) {
-		pen_text(&pen, UI_DIM, going ? "running …" : "Enter runs it");
+		pen_text(&pen, UI_DIM, going				       ? "running …" :
+				       view->more && view->next == n ? "follows …" :
+								      "Enter runs it");
 		return;
 	}
 	pen_printf(&pen, row->verdict == LOUPE_ACCEPTED ? UI_HIT : UI_MISS, "%-*s", VERDICT_W,
@@ -315,6 +325,7 @@ static void close_lab(struct view *base)
 	struct lab_view *view = (struct lab_view *)base;
 
 	view->all = false;
+	view->more = false;
 	if (view->job)
 		jobs_cancel(tui_jobs(base->tui), &view->job->job);
 	lab_finish(&view->lab);
