@@ -144,8 +144,15 @@ int lab_sweep(struct lab *lab, const struct loupe_verify_opts *base, const char 
 		return -EINVAL;
 	}
 	for (value = equals + 1; !rc; value += strcspn(value, ",") + 1) {
-		snprintf(change, sizeof(change), "%.*s%.*s", (int)(equals - sweep + 1), sweep,
-			 (int)strcspn(value, ","), value);
+		size_t head = (size_t)(equals - sweep) + 1, len = strcspn(value, ",");
+
+		if (head + len >= sizeof(change)) {
+			tell(why, size, "a value in '%s' is too long", sweep);
+			return -EINVAL;
+		}
+		memcpy(change, sweep, head);
+		memcpy(change + head, value, len);
+		change[head + len] = '\0';
 		rc = lab_add(lab, base, change, why, size);
 		if (!value[strcspn(value, ",")])
 			break;

@@ -113,7 +113,8 @@ void gen_make_loop(struct gen *gen)
 	bool up = gen_one_in(gen, 2);
 	struct frame before;
 
-	if (gen->loops >= 2 || (gen->counters >> counter & 1))
+	/* ordinary users have no jumps back */
+	if (gen->loops >= 2 || (gen->counters >> counter & 1) || gen->unprivileged)
 		return;
 	gen->loops++;
 	forget_for_loop(gen, counter);

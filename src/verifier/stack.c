@@ -81,13 +81,14 @@ static void spill(struct loupe_slot *slot, const struct loupe_reg *reg, int size
 /* --- writes ------------------------------------------------------------------------------------ */
 
 static void note_spec_v4(struct vf_env *env, const struct loupe_slot *slot,
-			 const struct loupe_reg *reg, int size, int32_t insn_idx)
+			 const struct loupe_reg *reg, int off, int size, int32_t insn_idx)
 {
 	bool sanitize = reg && is_spillable(reg->type);
+	int highest = byte_of(off);
 
 	if (env->bypass_spec_v4)
 		return;
-	for (int i = 0; i < size && !sanitize; i++)
+	for (int i = highest; i > highest - size && !sanitize; i--)
 		sanitize = slot->type[i] != STACK_MISC && slot->type[i] != STACK_ZERO;
 	if (sanitize)
 		env->aux[insn_idx].nospec_result = true;
@@ -133,7 +134,7 @@ static int write_fixed(struct vf_env *env, uint32_t frameno, int off, int size, 
 		vf_msg(env, "attempt to corrupt spilled pointer on stack\n");
 		return -EACCES;
 	}
-	note_spec_v4(env, slot, reg, size, insn_idx);
+	note_spec_v4(env, slot, reg, off, size, insn_idx);
 	if (aligned && size == LOUPE_REG_SIZE)
 		vf_livestack_write(env, frameno, 1ull << spi);
 	vf_fastcall_stack_access(env, env->cur->frame[frameno], insn_idx, off);
