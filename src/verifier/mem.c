@@ -646,6 +646,23 @@ int vf_check_store_imm(struct vf_env *env, const struct loupe_insn *insn)
 
 /* --- helpers' accesses ------------------------------------------------------------------------------------------ */
 
+/* Accesses to the context are not rewritten, so that a function may be given it as memory. */
+static bool ctx_is_plain(uint32_t prog_type)
+{
+	switch (prog_type) {
+	case BPF_PROG_TYPE_KPROBE:
+	case BPF_PROG_TYPE_TRACEPOINT:
+	case BPF_PROG_TYPE_RAW_TRACEPOINT:
+	case BPF_PROG_TYPE_RAW_TRACEPOINT_WRITABLE:
+	case BPF_PROG_TYPE_CGROUP_DEVICE:
+	case BPF_PROG_TYPE_SYSCALL:
+	case BPF_PROG_TYPE_NETFILTER:
+		return true;
+	default:
+		return false;
+	}
+}
+
 int vf_check_helper_mem(struct vf_env *env, uint32_t regno, int access_size, enum vf_access t,
 			bool zero_size_ok, struct vf_call_meta *meta)
 {
@@ -682,8 +699,7 @@ int vf_check_helper_mem(struct vf_env *env, uint32_t regno, int access_size, enu
 		return vf_not_judged(env, "insn %d: access through a pointer of kernel type",
 				     env->insn_idx);
 	case PTR_TO_CTX:
-		/* Contexts that are not rewritten are plain memory of unknown size. */
-		if (env->image->prog_type == BPF_PROG_TYPE_SYSCALL) {
+		if (ctx_is_plain(env->image->prog_type)) {
 			if (access_size == 0)
 				return zero_size_ok ? 0 : -EACCES;
 			return vf_check_mem_access(env, env->insn_idx, regno, access_size - 1, BPF_B,
