@@ -5,14 +5,14 @@
 
 enum kind {
 	PADDING,
-	NARROW, /* 4 bytes, read also in parts */
+	NARROW,	      /* 4 bytes, read also in parts */
 	NARROW_FIRST, /* 4 bytes, or their first one or two */
 	NARROW_HALF,  /* 4 bytes, or a half of them */
 	NARROW_PAD,   /* 2 bytes, read also in parts */
 	NARROW_LONG,  /* 8 bytes, read also in parts */
-	WIDE,	/* 4 bytes, read also in parts, and two such fields at once */
-	PORT,	/* 2 bytes, read also in parts or with the padding after it */
-	LONG_HALF, /* 8 bytes, whole; the rewriting trips over a read of the second half */
+	WIDE,	      /* 4 bytes, read also in parts, and two such fields at once */
+	PORT,	      /* 2 bytes, read also in parts or with the padding after it */
+	LONG_HALF,    /* 8 bytes, whole; the rewriting trips over a read of the second half */
 	BYTE,
 	WORD,	/* 4 bytes, whole */
 	DWORD,	/* 8 bytes, whole */
@@ -47,7 +47,7 @@ static const uint32_t read_types[] = {
 	[KERNEL] = PTR_TO_BTF_ID,
 };
 
-/* --- any structure ------------------------------------------------------------------------------ */
+/* --- any structure ----------------------------------------------------------------------- */
 
 /* A field that is read in parts is loaded whole and cut. */
 static bool narrow(int size, int whole, struct vf_ctx_access *info)
@@ -135,14 +135,14 @@ static bool field_access_ok(enum kind kind, int off, int size, int start, int en
 	return true;
 }
 
-/* --- struct __sk_buff ---------------------------------------------------------------------------- */
+/* --- struct __sk_buff -------------------------------------------------------------------- */
 
 enum {
 	N = 0,
 	R = 1,
 	W = 2,
 	RW = R | W,
-	CAP = 4,	 /* only with CAP_BPF */
+	CAP = 4, /* only with CAP_BPF */
 	B = R | CAP,
 	BW = R | W | CAP, /* reading is free, writing needs CAP_BPF */
 };
@@ -185,7 +185,7 @@ static bool skb_access_ok(const struct vf_env *env, enum skb_user user, int off,
 			       info);
 }
 
-/* --- other structures ----------------------------------------------------------------------------- */
+/* --- other structures -------------------------------------------------------------------- */
 
 struct field {
 	int32_t off, end;

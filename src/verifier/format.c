@@ -2,14 +2,14 @@
 /* The format strings of bpf_snprintf(), which are checked when a program is loaded. */
 #include "verifier/helper.h"
 
-enum class {
+enum char_class {
 	SPACE = 1 << 0,
 	PUNCT = 1 << 1,
 	OTHER = 1 << 2, /* letters and digits */
 };
 
 /* Classes of characters, Latin-1 as in the kernel whatever the locale; 0: control characters. */
-static enum class class_of(uint8_t c)
+static enum char_class class_of(uint8_t c)
 {
 	if (c == ' ' || (c >= '\t' && c <= '\r') || c == 0xa0)
 		return SPACE;

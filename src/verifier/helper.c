@@ -86,7 +86,7 @@ static const uint32_t kinds[LOUPE_PROG_TYPE_CNT] = {
 static const struct vf_proto protos[] = {
 #define ARGS(...)  .arg = { __VA_ARGS__ }
 #define SIZES(...) .size = { __VA_ARGS__ }
-#define PROTO(name, ret_, flags_, args_, sizes_) { .ret = ret_, .flags = flags_, args_, sizes_ },                  
+#define PROTO(name, ret_, flags_, args_, sizes_) { .ret = ret_, .flags = flags_, args_, sizes_ },
 #include "kernel/6.18/helper_protos.def"
 #undef PROTO
 #undef ARGS

@@ -115,7 +115,7 @@ int vf_check_map_func(struct vf_env *env, int32_t map, int32_t func_id)
 	return -EINVAL;
 }
 
-/* --- struct bpf_map and what is around it ---------------------------------------------------------- */
+/* --- struct bpf_map and what is around it ------------------------------------------------ */
 
 static const struct {
 	uint32_t type;

@@ -104,8 +104,8 @@ static void try_map_pointers(struct rig *rig, const struct subject *subject)
 							  : RIG_STORE_IMM(BPF_B, 1, offs[i], 0));
 				rig_add(rig, RIG_MOV_IMM(0, 1));
 				rig_add(rig, RIG_EXIT);
-				rig_compare(rig, "%s at %d of map %s itself", write ? "write" : "read",
-					    offs[i], maps[map].name);
+				rig_compare(rig, "%s at %d of map %s itself",
+					    write ? "write" : "read", offs[i], maps[map].name);
 			}
 		}
 	}
@@ -117,28 +117,59 @@ static int wanted; /* helper, 0: all */
 static bool is_tried(const struct rig *rig, int func, int index)
 {
 	static const int common[] = {
-		BPF_FUNC_map_lookup_elem, BPF_FUNC_map_update_elem, BPF_FUNC_map_delete_elem,
-		BPF_FUNC_ktime_get_ns, BPF_FUNC_trace_printk, BPF_FUNC_get_prandom_u32,
-		BPF_FUNC_tail_call, BPF_FUNC_perf_event_read, BPF_FUNC_perf_event_read_value,
-		BPF_FUNC_map_push_elem, BPF_FUNC_map_pop_elem, BPF_FUNC_map_peek_elem,
-		BPF_FUNC_strtol, BPF_FUNC_strtoul, BPF_FUNC_probe_read_user,
-		BPF_FUNC_probe_read_kernel, BPF_FUNC_probe_read_user_str,
-		BPF_FUNC_probe_read_kernel_str, BPF_FUNC_ringbuf_output, BPF_FUNC_ringbuf_reserve,
-		BPF_FUNC_ringbuf_submit, BPF_FUNC_ringbuf_discard, BPF_FUNC_ringbuf_query,
-		BPF_FUNC_get_task_stack, BPF_FUNC_copy_from_user, BPF_FUNC_snprintf_btf,
-		BPF_FUNC_task_storage_get, BPF_FUNC_task_storage_delete, BPF_FUNC_for_each_map_elem,
-		BPF_FUNC_snprintf, BPF_FUNC_timer_init, BPF_FUNC_timer_set_callback,
-		BPF_FUNC_timer_start, BPF_FUNC_timer_cancel, BPF_FUNC_trace_vprintk,
-		BPF_FUNC_find_vma, BPF_FUNC_loop, BPF_FUNC_strncmp, BPF_FUNC_copy_from_user_task,
-		BPF_FUNC_kptr_xchg, BPF_FUNC_map_lookup_percpu_elem, BPF_FUNC_dynptr_from_mem,
-		BPF_FUNC_ringbuf_reserve_dynptr, BPF_FUNC_dynptr_read, BPF_FUNC_dynptr_write,
+		BPF_FUNC_map_lookup_elem,
+		BPF_FUNC_map_update_elem,
+		BPF_FUNC_map_delete_elem,
+		BPF_FUNC_ktime_get_ns,
+		BPF_FUNC_trace_printk,
+		BPF_FUNC_get_prandom_u32,
+		BPF_FUNC_tail_call,
+		BPF_FUNC_perf_event_read,
+		BPF_FUNC_perf_event_read_value,
+		BPF_FUNC_map_push_elem,
+		BPF_FUNC_map_pop_elem,
+		BPF_FUNC_map_peek_elem,
+		BPF_FUNC_strtol,
+		BPF_FUNC_strtoul,
+		BPF_FUNC_probe_read_user,
+		BPF_FUNC_probe_read_kernel,
+		BPF_FUNC_probe_read_user_str,
+		BPF_FUNC_probe_read_kernel_str,
+		BPF_FUNC_ringbuf_output,
+		BPF_FUNC_ringbuf_reserve,
+		BPF_FUNC_ringbuf_submit,
+		BPF_FUNC_ringbuf_discard,
+		BPF_FUNC_ringbuf_query,
+		BPF_FUNC_get_task_stack,
+		BPF_FUNC_copy_from_user,
+		BPF_FUNC_snprintf_btf,
+		BPF_FUNC_task_storage_get,
+		BPF_FUNC_task_storage_delete,
+		BPF_FUNC_for_each_map_elem,
+		BPF_FUNC_snprintf,
+		BPF_FUNC_timer_init,
+		BPF_FUNC_timer_set_callback,
+		BPF_FUNC_timer_start,
+		BPF_FUNC_timer_cancel,
+		BPF_FUNC_trace_vprintk,
+		BPF_FUNC_find_vma,
+		BPF_FUNC_loop,
+		BPF_FUNC_strncmp,
+		BPF_FUNC_copy_from_user_task,
+		BPF_FUNC_kptr_xchg,
+		BPF_FUNC_map_lookup_percpu_elem,
+		BPF_FUNC_dynptr_from_mem,
+		BPF_FUNC_ringbuf_reserve_dynptr,
+		BPF_FUNC_dynptr_read,
+		BPF_FUNC_dynptr_write,
 		BPF_FUNC_user_ringbuf_drain,
 	};
 
 	if (wanted)
 		return wanted == func;
 	for (size_t i = 0; i < sizeof(common) / sizeof(common[0]); i++)
-		if (common[i] == func && (func + index) % 3 && !rig->unprivileged && !getenv("RIG_ALL"))
+		if (common[i] == func && (func + index) % 3 && !rig->unprivileged &&
+		    !getenv("RIG_ALL"))
 			return false;
 	return true;
 }

@@ -7,11 +7,14 @@
 
 enum { VALUE_SIZE = 64, ARGS = 5 };
 
-/* --- maps ------------------------------------------------------------------------------------------- */
+/* --- maps
+ * ------------------------------------------------------------------------------------------- */
 
 #define MAP(name_, type_, key, value, entries, flags)                                              \
-	{ .name = name_, .type = BPF_MAP_TYPE_##type_, .key_size = key, .value_size = value,       \
-	  .max_entries = entries, .map_flags = flags, .inner_map_fd = -1 }
+	{                                                                                          \
+		.name = name_, .type = BPF_MAP_TYPE_##type_, .key_size = key, .value_size = value, \
+		.max_entries = entries, .map_flags = flags, .inner_map_fd = -1                     \
+	}
 
 static struct loupe_map maps[] = {
 	MAP("array", ARRAY, 4, VALUE_SIZE, 1, 0),
@@ -44,7 +47,13 @@ static struct loupe_map maps[] = {
 	MAP("map_hash", HASH_OF_MAPS, 8, 4, 4, 0),
 };
 
-enum { MAPS = sizeof(maps) / sizeof(maps[0]), ARRAY_MAP = 0, READ_ONLY_MAP, WRITE_ONLY_MAP, HASH_MAP };
+enum {
+	MAPS = sizeof(maps) / sizeof(maps[0]),
+	ARRAY_MAP = 0,
+	READ_ONLY_MAP,
+	WRITE_ONLY_MAP,
+	HASH_MAP
+};
 
 static inline uint32_t map_of_type(uint32_t type)
 {
@@ -66,7 +75,8 @@ static const struct {
 #undef FUNC_ONLY
 };
 
-/* --- program types ---------------------------------------------------------------------------------- */
+/* --- program types
+ * ---------------------------------------------------------------------------------- */
 
 /* Offsets in the context, -1 where there is no such field. */
 static const struct subject {
@@ -103,7 +113,8 @@ static const struct subject {
 	{ BPF_PROG_TYPE_NETFILTER, BPF_NETFILTER, -1, -1, 0, -1 },
 };
 
-/* --- values ------------------------------------------------------------------------------------------ */
+/* --- values
+ * ------------------------------------------------------------------------------------------ */
 
 /* In the order in which a right one is looked for. */
 enum value {
@@ -142,16 +153,36 @@ enum value {
 };
 
 static const char *const value_names[] = {
-	[CTX] = "ctx", [STACK] = "stack", [MAP_PTR] = "map", [SOCK] = "socket", [NUMBER_8] = "8",
-	[NUMBER_4] = "4", [VALUE] = "map value", [NULL_PTR] = "0", [RING_MEM] = "ring buffer memory",
-	[NOTHING] = "nothing", [NUMBER_NEGATIVE] = "-1", [NUMBER_ANY] = "any number",
-	[NUMBER_BOUNDED] = "number up to 15", [NUMBER_BIG] = "2^29", [CTX_MOVED] = "ctx + 4",
-	[FRAME] = "fp", [STACK_UNINIT] = "uninitialized stack", [STACK_MISALIGNED] = "fp - 61",
-	[STACK_SHORT] = "fp - 2", [VALUE_READ_ONLY] = "read-only value",
-	[VALUE_WRITE_ONLY] = "write-only value", [VALUE_OR_NULL] = "value or null",
-	[VALUE_VARIABLE] = "value + variable", [VALUE_END] = "last bytes of a value",
-	[INNER_MAP] = "inner map", [PACKET] = "packet", [PACKET_UNCHECKED] = "unchecked packet",
-	[PACKET_END] = "packet's end", [SOCK_UNCHECKED] = "unchecked socket", [TCP_SOCK] = "tcp_sock",
+	[CTX] = "ctx",
+	[STACK] = "stack",
+	[MAP_PTR] = "map",
+	[SOCK] = "socket",
+	[NUMBER_8] = "8",
+	[NUMBER_4] = "4",
+	[VALUE] = "map value",
+	[NULL_PTR] = "0",
+	[RING_MEM] = "ring buffer memory",
+	[NOTHING] = "nothing",
+	[NUMBER_NEGATIVE] = "-1",
+	[NUMBER_ANY] = "any number",
+	[NUMBER_BOUNDED] = "number up to 15",
+	[NUMBER_BIG] = "2^29",
+	[CTX_MOVED] = "ctx + 4",
+	[FRAME] = "fp",
+	[STACK_UNINIT] = "uninitialized stack",
+	[STACK_MISALIGNED] = "fp - 61",
+	[STACK_SHORT] = "fp - 2",
+	[VALUE_READ_ONLY] = "read-only value",
+	[VALUE_WRITE_ONLY] = "write-only value",
+	[VALUE_OR_NULL] = "value or null",
+	[VALUE_VARIABLE] = "value + variable",
+	[VALUE_END] = "last bytes of a value",
+	[INNER_MAP] = "inner map",
+	[PACKET] = "packet",
+	[PACKET_UNCHECKED] = "unchecked packet",
+	[PACKET_END] = "packet's end",
+	[SOCK_UNCHECKED] = "unchecked socket",
+	[TCP_SOCK] = "tcp_sock",
 	[RING_MEM_MOVED] = "ring buffer memory + 4",
 };
 
@@ -181,7 +212,8 @@ static inline void add_lookup(struct rig *rig, uint32_t map)
 	rig_add(rig, RIG_CALL(BPF_FUNC_map_lookup_elem));
 }
 
-/* What needs calls, made ready in R7 (and R8) before any argument is set. @return false: not here */
+/* What needs calls, made ready in R7 (and R8) before any argument is set. @return false: not here
+ */
 static inline bool prepare(struct rig *rig, const struct subject *subject, enum value value)
 {
 	switch (value) {

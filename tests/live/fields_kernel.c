@@ -2,12 +2,13 @@
 /*
  * usage: fields_kernel
  * Maps whose values hold locks, timers and work queues, and maps that belong to sockets, tasks,
- * inodes and cgroups, against the running kernel: which programs may have them, which bytes they may
- * touch, and how the helpers for such fields may be called.
+ * inodes and cgroups, against the running kernel: which programs may have them, which bytes they
+ * may touch, and how the helpers for such fields may be called.
  */
 #include "rig.h"
 
-/* --- BTF --------------------------------------------------------------------------------------------- */
+/* --- BTF
+ * --------------------------------------------------------------------------------------------- */
 
 /* Kinds as the format numbers them. */
 enum { INT = 1, ARRAY = 3, STRUCT = 4 };
@@ -79,12 +80,25 @@ static uint32_t finish_btf(const struct btf_writer *w, uint8_t *out)
 	return (uint32_t)sizeof(header) + w->types_len + w->strings_len;
 }
 
-/* --- maps ------------------------------------------------------------------------------------------- */
+/* --- maps
+ * ------------------------------------------------------------------------------------------- */
 
 enum { VALUE_SIZE = 40, FIELD_OFF = 8 };
 
-enum map_name { PLAIN, LOCK, OTHER_LOCK, TIMER, WORK, RES_LOCK, SOCK_STORAGE, SOCK_LOCK, TASK_STORAGE,
-		INODE_STORAGE, CGROUP_STORAGE, MAPS };
+enum map_name {
+	PLAIN,
+	LOCK,
+	OTHER_LOCK,
+	TIMER,
+	WORK,
+	RES_LOCK,
+	SOCK_STORAGE,
+	SOCK_LOCK,
+	TASK_STORAGE,
+	INODE_STORAGE,
+	CGROUP_STORAGE,
+	MAPS
+};
 
 static struct loupe_map maps[MAPS] = {
 	[PLAIN] = { .name = "plain", .type = BPF_MAP_TYPE_HASH },
@@ -101,8 +115,8 @@ static struct loupe_map maps[MAPS] = {
 };
 
 /* struct NAME_value { u64 before; struct NAME field; u32 after[]; } */
-static uint32_t add_value(struct btf_writer *w, const char *name, uint32_t field, uint32_t field_size,
-			  uint32_t u64_id, uint32_t u32_id, uint32_t index)
+static uint32_t add_value(struct btf_writer *w, const char *name, uint32_t field,
+			  uint32_t field_size, uint32_t u64_id, uint32_t u32_id, uint32_t index)
 {
 	uint32_t rest = (VALUE_SIZE - FIELD_OFF - field_size) / 4;
 	uint32_t after = add_array(w, u32_id, index, rest);
@@ -148,17 +162,18 @@ static uint32_t make_maps(uint8_t *btf)
 		maps[i].btf_value_type_id = i == LOCK || i == OTHER_LOCK || i == SOCK_LOCK ? lock
 					    : i == TIMER				   ? timer
 					    : i == WORK					   ? work
-					    : i == RES_LOCK				   ? res_lock
-											   : plain;
+					    : i == RES_LOCK ? res_lock
+							    : plain;
 	}
 	return finish_btf(&w, btf);
 }
 
-/* --- programs ---------------------------------------------------------------------------------------- */
+/* --- programs
+ * ---------------------------------------------------------------------------------------- */
 
 static const struct subject {
 	uint32_t type, attach;
-	int sock;	/* offset of a socket in the context, -1 */
+	int sock; /* offset of a socket in the context, -1 */
 	bool sleepable;
 } subjects[] = {
 	{ BPF_PROG_TYPE_SOCKET_FILTER, 0, 168, false },
@@ -249,7 +264,8 @@ static void try_bytes(struct rig *rig, const struct subject *subject, uint32_t m
 						   : RIG_LOAD(sizes[i], 1, R_VALUE, off));
 				finish(rig);
 				rig_compare(rig, "%s at %d of map %s, size code %d",
-					    write ? "write" : "read", off, maps[map].name, sizes[i]);
+					    write ? "write" : "read", off, maps[map].name,
+					    sizes[i]);
 			}
 		}
 	}
@@ -267,9 +283,10 @@ static void try_bytes(struct rig *rig, const struct subject *subject, uint32_t m
 /* Calls of the helpers for fields with each map and at each offset. */
 static void try_helpers(struct rig *rig, const struct subject *subject, uint32_t map)
 {
-	static const int funcs[] = { BPF_FUNC_spin_lock, BPF_FUNC_spin_unlock, BPF_FUNC_timer_init,
-				     BPF_FUNC_timer_set_callback, BPF_FUNC_timer_start,
-				     BPF_FUNC_timer_cancel, BPF_FUNC_kptr_xchg };
+	static const int funcs[] = { BPF_FUNC_spin_lock,   BPF_FUNC_spin_unlock,
+				     BPF_FUNC_timer_init,  BPF_FUNC_timer_set_callback,
+				     BPF_FUNC_timer_start, BPF_FUNC_timer_cancel,
+				     BPF_FUNC_kptr_xchg };
 
 	for (size_t i = 0; i < sizeof(funcs) / sizeof(funcs[0]); i++) {
 		for (int off = -4; off < 20; off += 4) {
@@ -339,9 +356,9 @@ static void add_steps(struct rig *rig, const char *steps)
 
 static void try_locks(struct rig *rig, const struct subject *subject)
 {
-	static const char *const steps[] = { "lu", "lwu", "l", "u", "ll", "luu", "lcu", "lLUu", "lU",
-					     "LuU", "luLU", "lku", "lkul", "lju", "ltu", "lut",
-					     "lulu", "lwwu", "LwU", "lulLU" };
+	static const char *const steps[] = { "lu",   "lwu", "l",    "u",    "ll",  "luu",  "lcu",
+					     "lLUu", "lU",  "LuU",  "luLU", "lku", "lkul", "lju",
+					     "ltu",  "lut", "lulu", "lwwu", "LwU", "lulLU" };
 	static const uint32_t others[] = { LOCK, OTHER_LOCK, PLAIN, RES_LOCK };
 
 	for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++) {
@@ -351,12 +368,14 @@ static void try_locks(struct rig *rig, const struct subject *subject)
 			add_lookup(rig, R_VALUE, LOCK);
 			add_steps(rig, steps[i]);
 			finish(rig);
-			rig_compare(rig, "locking %s, other map %s", steps[i], maps[others[k]].name);
+			rig_compare(rig, "locking %s, other map %s", steps[i],
+				    maps[others[k]].name);
 		}
 	}
 }
 
-static void add_storage_args(struct rig *rig, const struct subject *subject, uint32_t map, int owner)
+static void add_storage_args(struct rig *rig, const struct subject *subject, uint32_t map,
+			     int owner)
 {
 	if (owner == 1)
 		rig_add(rig, RIG_LOAD(BPF_DW, R_VALUE, R_CTX, subject->sock));
@@ -373,11 +392,11 @@ static void add_storage_args(struct rig *rig, const struct subject *subject, uin
 
 static void try_storage(struct rig *rig, const struct subject *subject, uint32_t map)
 {
-	static const int funcs[] = { BPF_FUNC_sk_storage_get, BPF_FUNC_sk_storage_delete,
-				     BPF_FUNC_task_storage_get, BPF_FUNC_task_storage_delete,
-				     BPF_FUNC_cgrp_storage_get, BPF_FUNC_cgrp_storage_delete,
+	static const int funcs[] = { BPF_FUNC_sk_storage_get,	 BPF_FUNC_sk_storage_delete,
+				     BPF_FUNC_task_storage_get,	 BPF_FUNC_task_storage_delete,
+				     BPF_FUNC_cgrp_storage_get,	 BPF_FUNC_cgrp_storage_delete,
 				     BPF_FUNC_inode_storage_get, BPF_FUNC_map_lookup_elem,
-				     BPF_FUNC_map_update_elem, BPF_FUNC_kptr_xchg,
+				     BPF_FUNC_map_update_elem,	 BPF_FUNC_kptr_xchg,
 				     BPF_FUNC_for_each_map_elem };
 
 	for (size_t i = 0; i < sizeof(funcs) / sizeof(funcs[0]); i++) {

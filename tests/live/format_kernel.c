@@ -18,11 +18,12 @@ static uint32_t below(uint32_t n)
 /* Mostly what means something after a percent sign. */
 static void make_format(uint8_t *format)
 {
-	static const char *const pieces[] = { "%", "%", "%", "p", "l", "d", "u", "x", "X", "i", "I",
-					      "4", "6", "k", "K", "s", "S", "B", "c", "0", "+", "-",
-					      " ", ".", ",", "a", "\n", "\x01", "\x7f", "\x80",
-					      "\x9f", "\xa0", "\xa1", "\xd7", "\xe9", "pI", "ps",
-					      "pks", "pi4", "llx", "%%", "9" };
+	static const char *const pieces[] = {
+		"%",	"%",	"%",  "p",  "l",   "d",	   "u",	   "x",	   "X",	   "i",	   "I",
+		"4",	"6",	"k",  "K",  "s",   "S",	   "B",	   "c",	   "0",	   "+",	   "-",
+		" ",	".",	",",  "a",  "\n",  "\x01", "\x7f", "\x80", "\x9f", "\xa0", "\xa1",
+		"\xd7", "\xe9", "pI", "ps", "pks", "pi4",  "llx",  "%%",   "9"
+	};
 	uint32_t len = 0, cnt = below(FORMAT_SIZE);
 
 	memset(format, 0, FORMAT_SIZE);
@@ -65,11 +66,16 @@ int main(int argc, char **argv)
 	}
 	for (int i = 0; i < count; i++) {
 		uint8_t format[FORMAT_SIZE];
-		struct loupe_map map = { .name = "format", .type = BPF_MAP_TYPE_ARRAY,
-					 .key_size = 4, .value_size = FORMAT_SIZE,
-					 .max_entries = 1, .map_flags = BPF_F_RDONLY_PROG,
-					 .inner_map_fd = -1, .frozen = below(20) > 0,
-					 .data = format, .data_len = FORMAT_SIZE };
+		struct loupe_map map = { .name = "format",
+					 .type = BPF_MAP_TYPE_ARRAY,
+					 .key_size = 4,
+					 .value_size = FORMAT_SIZE,
+					 .max_entries = 1,
+					 .map_flags = BPF_F_RDONLY_PROG,
+					 .inner_map_fd = -1,
+					 .frozen = below(20) > 0,
+					 .data = format,
+					 .data_len = FORMAT_SIZE };
 		char hex[2 * FORMAT_SIZE + 1] = "";
 
 		make_format(format);

@@ -23,35 +23,44 @@
 #include "kernel/bpf.h"
 #include "kernel/prepare.h"
 
-enum { RIG_MAX_INSNS = 256, RIG_LOG_SIZE = 1 << 20, RIG_SKIPPED = 77, RIG_SHOWN = 40, RIG_FIRST_FD = 1000 };
+enum {
+	RIG_MAX_INSNS = 256,
+	RIG_LOG_SIZE = 1 << 20,
+	RIG_SKIPPED = 77,
+	RIG_SHOWN = 40,
+	RIG_FIRST_FD = 1000
+};
 
 struct rig {
 	struct loupe_image image; /* the present program; insns are rig's */
 	struct loupe_insn insns[RIG_MAX_INSNS];
 	struct kernel_prepared prep;
-	char *log;	    /* what the kernel said of the last program */
-	int kernel_err;	    /* and its errno, negative */
-	uint32_t accepted;  /* by the kernel, of all */
+	char *log;	   /* what the kernel said of the last program */
+	int kernel_err;	   /* and its errno, negative */
+	uint32_t accepted; /* by the kernel, of all */
 	uint32_t same, differ, not_judged;
 	bool unprivileged;
 };
 
 static inline struct loupe_insn rig_insn(int code, int dst, int src, int off, int imm)
 {
-	return (struct loupe_insn){ .code = (uint8_t)code, .dst_reg = (uint8_t)(dst & 15),
-				    .src_reg = (uint8_t)(src & 15), .off = (int16_t)off, .imm = imm };
+	return (struct loupe_insn){ .code = (uint8_t)code,
+				    .dst_reg = (uint8_t)(dst & 15),
+				    .src_reg = (uint8_t)(src & 15),
+				    .off = (int16_t)off,
+				    .imm = imm };
 }
 
-#define RIG_MOV(dst, src)	  rig_insn(BPF_ALU64 | BPF_MOV | BPF_X, dst, src, 0, 0)
-#define RIG_MOV_IMM(dst, imm)	  rig_insn(BPF_ALU64 | BPF_MOV | BPF_K, dst, 0, 0, imm)
-#define RIG_ADD_IMM(dst, imm)	  rig_insn(BPF_ALU64 | BPF_ADD | BPF_K, dst, 0, 0, imm)
-#define RIG_LOAD(size, dst, src, off) rig_insn(BPF_LDX | BPF_MEM | (size), dst, src, off, 0)
-#define RIG_STORE(size, dst, src, off) rig_insn(BPF_STX | BPF_MEM | (size), dst, src, off, 0)
+#define RIG_MOV(dst, src)		   rig_insn(BPF_ALU64 | BPF_MOV | BPF_X, dst, src, 0, 0)
+#define RIG_MOV_IMM(dst, imm)		   rig_insn(BPF_ALU64 | BPF_MOV | BPF_K, dst, 0, 0, imm)
+#define RIG_ADD_IMM(dst, imm)		   rig_insn(BPF_ALU64 | BPF_ADD | BPF_K, dst, 0, 0, imm)
+#define RIG_LOAD(size, dst, src, off)	   rig_insn(BPF_LDX | BPF_MEM | (size), dst, src, off, 0)
+#define RIG_STORE(size, dst, src, off)	   rig_insn(BPF_STX | BPF_MEM | (size), dst, src, off, 0)
 #define RIG_STORE_IMM(size, dst, off, imm) rig_insn(BPF_ST | BPF_MEM | (size), dst, 0, off, imm)
-#define RIG_CALL(func)		  rig_insn(BPF_JMP | BPF_CALL, 0, 0, 0, func)
-#define RIG_EXIT		  rig_insn(BPF_JMP | BPF_EXIT, 0, 0, 0, 0)
-#define RIG_JMP_IMM(op, dst, imm, off) rig_insn(BPF_JMP | (op) | BPF_K, dst, 0, off, imm)
-#define RIG_JMP(op, dst, src, off) rig_insn(BPF_JMP | (op) | BPF_X, dst, src, off, 0)
+#define RIG_CALL(func)			   rig_insn(BPF_JMP | BPF_CALL, 0, 0, 0, func)
+#define RIG_EXIT			   rig_insn(BPF_JMP | BPF_EXIT, 0, 0, 0, 0)
+#define RIG_JMP_IMM(op, dst, imm, off)	   rig_insn(BPF_JMP | (op) | BPF_K, dst, 0, off, imm)
+#define RIG_JMP(op, dst, src, off)	   rig_insn(BPF_JMP | (op) | BPF_X, dst, src, off, 0)
 
 static inline void rig_start(struct rig *rig, uint32_t prog_type, uint32_t attach_type)
 {
@@ -87,7 +96,7 @@ static inline int rig_init_btf(struct rig *rig, struct loupe_map *maps, uint32_t
 	rig->image.insns = rig->insns;
 	rig->image.maps = maps;
 	rig->image.map_cnt = map_cnt;
-	rig->image.license = (char *)(uintptr_t)"GPL";
+	rig->image.license = (char *)(uintptr_t) "GPL";
 	rig->image.host.cpus = (uint32_t)sysconf(_SC_NPROCESSORS_CONF);
 	for (uint32_t i = 0; i < map_cnt; i++)
 		maps[i].fd = RIG_FIRST_FD + (int32_t)i;
@@ -220,13 +229,15 @@ static inline void LOUPE_PRINTF(2, 3) rig_compare(struct rig *rig, const char *f
 		       diff.got);
 }
 
-/* --- without privileges ------------------------------------------------------------------------------ */
+/* --- without privileges
+ * ------------------------------------------------------------------------------ */
 
 /*
  * Calls run, given an index, in a child each for 0 … cnt-1. Ordinary users must be allowed to use
  * bpf(2): see with_unprivileged.sh. @return an exit status
  */
-static inline int rig_run_unprivileged(struct rig *rig, int cnt, int (*run)(struct rig *rig, int index))
+static inline int rig_run_unprivileged(struct rig *rig, int cnt,
+				       int (*run)(struct rig *rig, int index))
 {
 	int status = 0;
 
@@ -250,7 +261,7 @@ static inline bool rig_drop_privileges(void)
 	enum { NOBODY = 65534 };
 
 	return geteuid() != 0 || (!setgroups(0, NULL) && !setresgid(NOBODY, NOBODY, NOBODY) &&
-	       !setresuid(NOBODY, NOBODY, NOBODY));
+				  !setresuid(NOBODY, NOBODY, NOBODY));
 }
 
 #endif

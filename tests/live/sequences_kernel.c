@@ -27,7 +27,8 @@ static bool one_in(uint32_t n)
 	return !below(n);
 }
 
-/* --- learning ---------------------------------------------------------------------------------------- */
+/* --- learning
+ * ---------------------------------------------------------------------------------------- */
 
 enum result { NUMBER, MEMORY, MEMORY_OR_NULL, SOCKET_OR_NULL, RING_OR_NULL, SOMETHING };
 
@@ -83,8 +84,10 @@ static void learn_result(const struct rig *rig, struct known *out)
 		const char *text;
 		enum result result;
 	} results[] = {
-		{ "R0=scalar", NUMBER },	     { "R0=map_value(", MEMORY },
-		{ "R0=map_value_or_null", MEMORY_OR_NULL }, { "R0=ringbuf_mem_or_null", RING_OR_NULL },
+		{ "R0=scalar", NUMBER },
+		{ "R0=map_value(", MEMORY },
+		{ "R0=map_value_or_null", MEMORY_OR_NULL },
+		{ "R0=ringbuf_mem_or_null", RING_OR_NULL },
 		{ "R0=sock_or_null", SOCKET_OR_NULL },
 		{ "R0=sock_common_or_null", SOCKET_OR_NULL },
 		{ "R0=tcp_sock_or_null", SOCKET_OR_NULL },
@@ -136,7 +139,8 @@ static void learn(struct rig *rig, const struct subject *subject, int func, stru
 	learn_result(rig, out);
 }
 
-/* --- blocks ------------------------------------------------------------------------------------------ */
+/* --- blocks
+ * ------------------------------------------------------------------------------------------ */
 
 static const struct known *random_available(int s)
 {
@@ -228,7 +232,8 @@ static void add_random_call(struct rig *rig, int s, uint32_t depth)
 		call.args[below(ARGS)] = (enum value)below(VALUES);
 	if (one_in(40))
 		call.map = below(MAPS);
-	/* programs that share tail calls must share these, which would depend on earlier programs */
+	/* programs that share tail calls must share these, which would depend on earlier programs
+	 */
 	if (maps[call.map].type == BPF_MAP_TYPE_CGROUP_STORAGE ||
 	    maps[call.map].type == BPF_MAP_TYPE_PERCPU_CGROUP_STORAGE)
 		return;
@@ -260,7 +265,9 @@ static void add_context_access(struct rig *rig, int s)
 /* Blocks that a comparison jumps over; both sides meet again. */
 static void add_branch(struct rig *rig, int s, uint32_t depth)
 {
-	static const int ops[] = { BPF_JEQ, BPF_JNE, BPF_JGT, BPF_JSGT, BPF_JLE, BPF_JSLT, BPF_JSET };
+	static const int ops[] = {
+		BPF_JEQ, BPF_JNE, BPF_JGT, BPF_JSGT, BPF_JLE, BPF_JSLT, BPF_JSET
+	};
 	uint32_t at;
 
 	rig_add(rig, RIG_CALL(BPF_FUNC_get_prandom_u32));

@@ -2,9 +2,9 @@
 /*
  * usage: types_kernel [--unprivileged | PART…]
  * What programs of each type may do, against the running kernel: which helpers they may call
- * (helpers), what they may read and write of their context (ctx) and of sockets (sockets), what they
- * may return (returns), and how they may be loaded at all (loads). With RIG_ALL in the environment,
- * nothing is left out.
+ * (helpers), what they may read and write of their context (ctx) and of sockets (sockets), what
+ * they may return (returns), and how they may be loaded at all (loads). With RIG_ALL in the
+ * environment, nothing is left out.
  */
 #include "rig.h"
 
@@ -12,70 +12,72 @@
 static const struct subject {
 	uint32_t type, attach;
 	int size; /* of the context, bytes */
+	bool sleepable;
 } all_subjects[] = {
-	{ BPF_PROG_TYPE_SOCKET_FILTER, 0, 192 },
-	{ BPF_PROG_TYPE_SCHED_CLS, 0, 192 },
-	{ BPF_PROG_TYPE_SCHED_ACT, 0, 192 },
-	{ BPF_PROG_TYPE_XDP, 0, 24 },
-	{ BPF_PROG_TYPE_XDP, BPF_XDP_DEVMAP, 24 },
-	{ BPF_PROG_TYPE_XDP, BPF_XDP_CPUMAP, 24 },
-	{ BPF_PROG_TYPE_CGROUP_SKB, BPF_CGROUP_INET_INGRESS, 192 },
-	{ BPF_PROG_TYPE_CGROUP_SKB, BPF_CGROUP_INET_EGRESS, 192 },
-	{ BPF_PROG_TYPE_CGROUP_SOCK, 0, 80 },
-	{ BPF_PROG_TYPE_CGROUP_SOCK, BPF_CGROUP_INET_SOCK_CREATE, 80 },
-	{ BPF_PROG_TYPE_CGROUP_SOCK, BPF_CGROUP_INET_SOCK_RELEASE, 80 },
-	{ BPF_PROG_TYPE_CGROUP_SOCK, BPF_CGROUP_INET4_POST_BIND, 80 },
-	{ BPF_PROG_TYPE_CGROUP_SOCK, BPF_CGROUP_INET6_POST_BIND, 80 },
-	{ BPF_PROG_TYPE_CGROUP_SOCK_ADDR, BPF_CGROUP_INET4_BIND, 72 },
-	{ BPF_PROG_TYPE_CGROUP_SOCK_ADDR, BPF_CGROUP_INET6_BIND, 72 },
-	{ BPF_PROG_TYPE_CGROUP_SOCK_ADDR, BPF_CGROUP_INET4_CONNECT, 72 },
-	{ BPF_PROG_TYPE_CGROUP_SOCK_ADDR, BPF_CGROUP_INET6_CONNECT, 72 },
-	{ BPF_PROG_TYPE_CGROUP_SOCK_ADDR, BPF_CGROUP_UNIX_CONNECT, 72 },
-	{ BPF_PROG_TYPE_CGROUP_SOCK_ADDR, BPF_CGROUP_UDP4_SENDMSG, 72 },
-	{ BPF_PROG_TYPE_CGROUP_SOCK_ADDR, BPF_CGROUP_UDP6_SENDMSG, 72 },
-	{ BPF_PROG_TYPE_CGROUP_SOCK_ADDR, BPF_CGROUP_UNIX_SENDMSG, 72 },
-	{ BPF_PROG_TYPE_CGROUP_SOCK_ADDR, BPF_CGROUP_UDP4_RECVMSG, 72 },
-	{ BPF_PROG_TYPE_CGROUP_SOCK_ADDR, BPF_CGROUP_UDP6_RECVMSG, 72 },
-	{ BPF_PROG_TYPE_CGROUP_SOCK_ADDR, BPF_CGROUP_UNIX_RECVMSG, 72 },
-	{ BPF_PROG_TYPE_CGROUP_SOCK_ADDR, BPF_CGROUP_INET4_GETPEERNAME, 72 },
-	{ BPF_PROG_TYPE_CGROUP_SOCK_ADDR, BPF_CGROUP_INET6_GETPEERNAME, 72 },
-	{ BPF_PROG_TYPE_CGROUP_SOCK_ADDR, BPF_CGROUP_UNIX_GETPEERNAME, 72 },
-	{ BPF_PROG_TYPE_CGROUP_SOCK_ADDR, BPF_CGROUP_INET4_GETSOCKNAME, 72 },
-	{ BPF_PROG_TYPE_CGROUP_SOCK_ADDR, BPF_CGROUP_INET6_GETSOCKNAME, 72 },
-	{ BPF_PROG_TYPE_CGROUP_SOCK_ADDR, BPF_CGROUP_UNIX_GETSOCKNAME, 72 },
-	{ BPF_PROG_TYPE_CGROUP_DEVICE, 0, 12 },
-	{ BPF_PROG_TYPE_CGROUP_DEVICE, BPF_CGROUP_DEVICE, 12 },
-	{ BPF_PROG_TYPE_CGROUP_SYSCTL, 0, 8 },
-	{ BPF_PROG_TYPE_CGROUP_SYSCTL, BPF_CGROUP_SYSCTL, 8 },
-	{ BPF_PROG_TYPE_CGROUP_SOCKOPT, BPF_CGROUP_GETSOCKOPT, 40 },
-	{ BPF_PROG_TYPE_CGROUP_SOCKOPT, BPF_CGROUP_SETSOCKOPT, 40 },
-	{ BPF_PROG_TYPE_SOCK_OPS, 0, 224 },
-	{ BPF_PROG_TYPE_SOCK_OPS, BPF_CGROUP_SOCK_OPS, 224 },
-	{ BPF_PROG_TYPE_SOCK_OPS, BPF_CGROUP_DEVICE, 224 },
-	{ BPF_PROG_TYPE_SOCK_OPS, 200, 224 },
-	{ BPF_PROG_TYPE_SK_SKB, 0, 192 },
-	{ BPF_PROG_TYPE_SK_SKB, BPF_SK_SKB_STREAM_VERDICT, 192 },
-	{ BPF_PROG_TYPE_SK_MSG, 0, 80 },
-	{ BPF_PROG_TYPE_SK_LOOKUP, BPF_SK_LOOKUP, 72 },
-	{ BPF_PROG_TYPE_SK_REUSEPORT, 0, 56 },
-	{ BPF_PROG_TYPE_SK_REUSEPORT, BPF_SK_REUSEPORT_SELECT, 56 },
-	{ BPF_PROG_TYPE_SK_REUSEPORT, BPF_SK_REUSEPORT_SELECT_OR_MIGRATE, 56 },
-	{ BPF_PROG_TYPE_FLOW_DISSECTOR, 0, 192 },
-	{ BPF_PROG_TYPE_LWT_IN, 0, 192 },
-	{ BPF_PROG_TYPE_LWT_OUT, 0, 192 },
-	{ BPF_PROG_TYPE_LWT_XMIT, 0, 192 },
-	{ BPF_PROG_TYPE_LWT_SEG6LOCAL, 0, 192 },
-	{ BPF_PROG_TYPE_KPROBE, 0, 168 },
-	{ BPF_PROG_TYPE_KPROBE, BPF_TRACE_KPROBE_MULTI, 168 },
-	{ BPF_PROG_TYPE_KPROBE, BPF_TRACE_KPROBE_SESSION, 168 },
-	{ BPF_PROG_TYPE_KPROBE, BPF_TRACE_UPROBE_MULTI, 168 },
-	{ BPF_PROG_TYPE_KPROBE, BPF_TRACE_UPROBE_SESSION, 168 },
-	{ BPF_PROG_TYPE_TRACEPOINT, 0, 80 },
-	{ BPF_PROG_TYPE_RAW_TRACEPOINT, 0, 96 },
-	{ BPF_PROG_TYPE_RAW_TRACEPOINT_WRITABLE, 0, 96 },
-	{ BPF_PROG_TYPE_PERF_EVENT, 0, 184 },
-	{ BPF_PROG_TYPE_SYSCALL, 0, 80 },
-	{ BPF_PROG_TYPE_NETFILTER, BPF_NETFILTER, 16 },
+	{ BPF_PROG_TYPE_SOCKET_FILTER, 0, 192, false },
+	{ BPF_PROG_TYPE_SCHED_CLS, 0, 192, false },
+	{ BPF_PROG_TYPE_SCHED_ACT, 0, 192, false },
+	{ BPF_PROG_TYPE_XDP, 0, 24, false },
+	{ BPF_PROG_TYPE_XDP, BPF_XDP_DEVMAP, 24, false },
+	{ BPF_PROG_TYPE_XDP, BPF_XDP_CPUMAP, 24, false },
+	{ BPF_PROG_TYPE_CGROUP_SKB, BPF_CGROUP_INET_INGRESS, 192, false },
+	{ BPF_PROG_TYPE_CGROUP_SKB, BPF_CGROUP_INET_EGRESS, 192, false },
+	{ BPF_PROG_TYPE_CGROUP_SOCK, 0, 80, false },
+	{ BPF_PROG_TYPE_CGROUP_SOCK, BPF_CGROUP_INET_SOCK_CREATE, 80, false },
+	{ BPF_PROG_TYPE_CGROUP_SOCK, BPF_CGROUP_INET_SOCK_RELEASE, 80, false },
+	{ BPF_PROG_TYPE_CGROUP_SOCK, BPF_CGROUP_INET4_POST_BIND, 80, false },
+	{ BPF_PROG_TYPE_CGROUP_SOCK, BPF_CGROUP_INET6_POST_BIND, 80, false },
+	{ BPF_PROG_TYPE_CGROUP_SOCK_ADDR, BPF_CGROUP_INET4_BIND, 72, false },
+	{ BPF_PROG_TYPE_CGROUP_SOCK_ADDR, BPF_CGROUP_INET6_BIND, 72, false },
+	{ BPF_PROG_TYPE_CGROUP_SOCK_ADDR, BPF_CGROUP_INET4_CONNECT, 72, false },
+	{ BPF_PROG_TYPE_CGROUP_SOCK_ADDR, BPF_CGROUP_INET6_CONNECT, 72, false },
+	{ BPF_PROG_TYPE_CGROUP_SOCK_ADDR, BPF_CGROUP_UNIX_CONNECT, 72, false },
+	{ BPF_PROG_TYPE_CGROUP_SOCK_ADDR, BPF_CGROUP_UDP4_SENDMSG, 72, false },
+	{ BPF_PROG_TYPE_CGROUP_SOCK_ADDR, BPF_CGROUP_UDP6_SENDMSG, 72, false },
+	{ BPF_PROG_TYPE_CGROUP_SOCK_ADDR, BPF_CGROUP_UNIX_SENDMSG, 72, false },
+	{ BPF_PROG_TYPE_CGROUP_SOCK_ADDR, BPF_CGROUP_UDP4_RECVMSG, 72, false },
+	{ BPF_PROG_TYPE_CGROUP_SOCK_ADDR, BPF_CGROUP_UDP6_RECVMSG, 72, false },
+	{ BPF_PROG_TYPE_CGROUP_SOCK_ADDR, BPF_CGROUP_UNIX_RECVMSG, 72, false },
+	{ BPF_PROG_TYPE_CGROUP_SOCK_ADDR, BPF_CGROUP_INET4_GETPEERNAME, 72, false },
+	{ BPF_PROG_TYPE_CGROUP_SOCK_ADDR, BPF_CGROUP_INET6_GETPEERNAME, 72, false },
+	{ BPF_PROG_TYPE_CGROUP_SOCK_ADDR, BPF_CGROUP_UNIX_GETPEERNAME, 72, false },
+	{ BPF_PROG_TYPE_CGROUP_SOCK_ADDR, BPF_CGROUP_INET4_GETSOCKNAME, 72, false },
+	{ BPF_PROG_TYPE_CGROUP_SOCK_ADDR, BPF_CGROUP_INET6_GETSOCKNAME, 72, false },
+	{ BPF_PROG_TYPE_CGROUP_SOCK_ADDR, BPF_CGROUP_UNIX_GETSOCKNAME, 72, false },
+	{ BPF_PROG_TYPE_CGROUP_DEVICE, 0, 12, false },
+	{ BPF_PROG_TYPE_CGROUP_DEVICE, BPF_CGROUP_DEVICE, 12, false },
+	{ BPF_PROG_TYPE_CGROUP_SYSCTL, 0, 8, false },
+	{ BPF_PROG_TYPE_CGROUP_SYSCTL, BPF_CGROUP_SYSCTL, 8, false },
+	{ BPF_PROG_TYPE_CGROUP_SOCKOPT, BPF_CGROUP_GETSOCKOPT, 40, false },
+	{ BPF_PROG_TYPE_CGROUP_SOCKOPT, BPF_CGROUP_SETSOCKOPT, 40, false },
+	{ BPF_PROG_TYPE_SOCK_OPS, 0, 224, false },
+	{ BPF_PROG_TYPE_SOCK_OPS, BPF_CGROUP_SOCK_OPS, 224, false },
+	{ BPF_PROG_TYPE_SOCK_OPS, BPF_CGROUP_DEVICE, 224, false },
+	{ BPF_PROG_TYPE_SOCK_OPS, 200, 224, false },
+	{ BPF_PROG_TYPE_SK_SKB, 0, 192, false },
+	{ BPF_PROG_TYPE_SK_SKB, BPF_SK_SKB_STREAM_VERDICT, 192, false },
+	{ BPF_PROG_TYPE_SK_MSG, 0, 80, false },
+	{ BPF_PROG_TYPE_SK_LOOKUP, BPF_SK_LOOKUP, 72, false },
+	{ BPF_PROG_TYPE_SK_REUSEPORT, 0, 56, false },
+	{ BPF_PROG_TYPE_SK_REUSEPORT, BPF_SK_REUSEPORT_SELECT, 56, false },
+	{ BPF_PROG_TYPE_SK_REUSEPORT, BPF_SK_REUSEPORT_SELECT_OR_MIGRATE, 56, false },
+	{ BPF_PROG_TYPE_FLOW_DISSECTOR, 0, 192, false },
+	{ BPF_PROG_TYPE_LWT_IN, 0, 192, false },
+	{ BPF_PROG_TYPE_LWT_OUT, 0, 192, false },
+	{ BPF_PROG_TYPE_LWT_XMIT, 0, 192, false },
+	{ BPF_PROG_TYPE_LWT_SEG6LOCAL, 0, 192, false },
+	{ BPF_PROG_TYPE_KPROBE, 0, 168, false },
+	{ BPF_PROG_TYPE_KPROBE, 0, 168, true },
+	{ BPF_PROG_TYPE_KPROBE, BPF_TRACE_KPROBE_MULTI, 168, false },
+	{ BPF_PROG_TYPE_KPROBE, BPF_TRACE_KPROBE_SESSION, 168, false },
+	{ BPF_PROG_TYPE_KPROBE, BPF_TRACE_UPROBE_MULTI, 168, false },
+	{ BPF_PROG_TYPE_KPROBE, BPF_TRACE_UPROBE_SESSION, 168, false },
+	{ BPF_PROG_TYPE_TRACEPOINT, 0, 80, false },
+	{ BPF_PROG_TYPE_RAW_TRACEPOINT, 0, 96, false },
+	{ BPF_PROG_TYPE_RAW_TRACEPOINT_WRITABLE, 0, 96, false },
+	{ BPF_PROG_TYPE_PERF_EVENT, 0, 184, false },
+	{ BPF_PROG_TYPE_SYSCALL, 0, 80, true },
+	{ BPF_PROG_TYPE_NETFILTER, BPF_NETFILTER, 16, false },
 };
 
 static const struct subject *subjects = all_subjects;
@@ -84,13 +86,19 @@ static int subject_cnt = sizeof(all_subjects) / sizeof(all_subjects[0]);
 static const int sizes[] = { BPF_B, BPF_H, BPF_W, BPF_DW };
 static const int bytes[] = { 1, 2, 4, 8 };
 
+static void begin(struct rig *rig, const struct subject *subject)
+{
+	rig_start(rig, subject->type, subject->attach);
+	rig->image.prog_flags = subject->sleepable ? BPF_F_SLEEPABLE : 0;
+}
+
 static void try_helpers(struct rig *rig)
 {
 	for (int s = 0; s < subject_cnt; s++) {
 		for (int license = 0; license < 2; license++) {
 			rig->image.license = (char *)(uintptr_t)(license ? "none" : "GPL");
 			for (int func = -1; func <= 213; func++) {
-				rig_start(rig, subjects[s].type, subjects[s].attach);
+				begin(rig, &subjects[s]);
 				rig_add(rig, RIG_CALL(func));
 				rig_add(rig, RIG_MOV_IMM(0, 1));
 				rig_add(rig, RIG_EXIT);
@@ -99,14 +107,31 @@ static void try_helpers(struct rig *rig)
 			}
 		}
 	}
-	rig->image.license = (char *)(uintptr_t)"GPL";
+	rig->image.license = (char *)(uintptr_t) "GPL";
 }
 
 /* Ways of touching memory at R6 + off. */
-enum way { READ, READ_SX, WRITE, WRITE_IMM, ATOMIC, CMPXCHG, LOAD_ACQ, STORE_REL, READ_CHAIN, WAYS };
+enum way {
+	READ,
+	READ_SX,
+	WRITE,
+	WRITE_IMM,
+	ATOMIC,
+	CMPXCHG,
+	LOAD_ACQ,
+	STORE_REL,
+	READ_CHAIN,
+	WAYS
+};
 
-static const char *const way_names[] = { "read", "sign-extending read", "write", "write of constant",
-					 "atomic add", "cmpxchg", "load_acq", "store_rel",
+static const char *const way_names[] = { "read",
+					 "sign-extending read",
+					 "write",
+					 "write of constant",
+					 "atomic add",
+					 "cmpxchg",
+					 "load_acq",
+					 "store_rel",
 					 "read, and reads through it" };
 
 /* @return false if there is no such insn */
@@ -156,7 +181,7 @@ static void try_memory(struct rig *rig, const struct subject *subject, const cha
 				/* these hardly depend on where */
 				if (way >= ATOMIC && off % 8 && !getenv("RIG_ALL"))
 					continue;
-				rig_start(rig, subject->type, subject->attach);
+				begin(rig, subject);
 				for (uint32_t k = 0; k < before_cnt; k++)
 					rig_add(rig, before[k]);
 				if (!add_access(rig, (enum way)way, sizes[i], off))
@@ -185,7 +210,8 @@ static void try_ctx(struct rig *rig)
 	}
 }
 
-/* --- sockets ------------------------------------------------------------------------------------- */
+/* --- sockets -------------------------------------------------------------------------------------
+ */
 
 /* Where programs get sockets from: a pointer in the context, then a helper that casts it. */
 static const struct source {
@@ -194,20 +220,23 @@ static const struct source {
 	bool maybe_null;
 	int cast; /* helper, 0 none */
 } sources[] = {
-	{ { BPF_PROG_TYPE_SCHED_CLS, 0, 0 }, 168, true, 0 },
-	{ { BPF_PROG_TYPE_SCHED_CLS, 0, 0 }, 168, true, BPF_FUNC_sk_fullsock },
-	{ { BPF_PROG_TYPE_SCHED_CLS, 0, 0 }, 168, true, BPF_FUNC_tcp_sock },
-	{ { BPF_PROG_TYPE_CGROUP_SKB, 0, 0 }, 168, true, BPF_FUNC_get_listener_sock },
-	{ { BPF_PROG_TYPE_CGROUP_SOCK_ADDR, BPF_CGROUP_INET4_CONNECT, 0 }, 64, false, 0 },
-	{ { BPF_PROG_TYPE_SOCK_OPS, 0, 0 }, 184, true, 0 },
-	{ { BPF_PROG_TYPE_SOCK_OPS, 0, 0 }, 184, true, BPF_FUNC_tcp_sock },
-	{ { BPF_PROG_TYPE_SK_MSG, 0, 0 }, 72, false, 0 },
-	{ { BPF_PROG_TYPE_SK_LOOKUP, BPF_SK_LOOKUP, 0 }, 0, true, 0 },
-	{ { BPF_PROG_TYPE_SK_REUSEPORT, 0, 0 }, 40, false, 0 },
-	{ { BPF_PROG_TYPE_SK_REUSEPORT, 0, 0 }, 48, true, 0 },
-	{ { BPF_PROG_TYPE_CGROUP_SOCKOPT, BPF_CGROUP_SETSOCKOPT, 0 }, 0, false, BPF_FUNC_tcp_sock },
-	{ { BPF_PROG_TYPE_FLOW_DISSECTOR, 0, 0 }, 144, false, 0 }, /* the keys */
-	{ { BPF_PROG_TYPE_RAW_TRACEPOINT_WRITABLE, 0, 0 }, 0, false, 0 }, /* the buffer */
+	{ { BPF_PROG_TYPE_SCHED_CLS, 0, 0, false }, 168, true, 0 },
+	{ { BPF_PROG_TYPE_SCHED_CLS, 0, 0, false }, 168, true, BPF_FUNC_sk_fullsock },
+	{ { BPF_PROG_TYPE_SCHED_CLS, 0, 0, false }, 168, true, BPF_FUNC_tcp_sock },
+	{ { BPF_PROG_TYPE_CGROUP_SKB, 0, 0, false }, 168, true, BPF_FUNC_get_listener_sock },
+	{ { BPF_PROG_TYPE_CGROUP_SOCK_ADDR, BPF_CGROUP_INET4_CONNECT, 0, false }, 64, false, 0 },
+	{ { BPF_PROG_TYPE_SOCK_OPS, 0, 0, false }, 184, true, 0 },
+	{ { BPF_PROG_TYPE_SOCK_OPS, 0, 0, false }, 184, true, BPF_FUNC_tcp_sock },
+	{ { BPF_PROG_TYPE_SK_MSG, 0, 0, false }, 72, false, 0 },
+	{ { BPF_PROG_TYPE_SK_LOOKUP, BPF_SK_LOOKUP, 0, false }, 0, true, 0 },
+	{ { BPF_PROG_TYPE_SK_REUSEPORT, 0, 0, false }, 40, false, 0 },
+	{ { BPF_PROG_TYPE_SK_REUSEPORT, 0, 0, false }, 48, true, 0 },
+	{ { BPF_PROG_TYPE_CGROUP_SOCKOPT, BPF_CGROUP_SETSOCKOPT, 0, false },
+	  0,
+	  false,
+	  BPF_FUNC_tcp_sock },
+	{ { BPF_PROG_TYPE_FLOW_DISSECTOR, 0, 0, false }, 144, false, 0 },	 /* the keys */
+	{ { BPF_PROG_TYPE_RAW_TRACEPOINT_WRITABLE, 0, 0, false }, 0, false, 0 }, /* the buffer */
 };
 
 static uint32_t add_null_check(struct loupe_insn *insns, uint32_t cnt, int reg)
@@ -242,29 +271,30 @@ static void try_sockets(struct rig *rig)
 	}
 }
 
-/* --- return values ------------------------------------------------------------------------------- */
+/* --- return values -------------------------------------------------------------------------------
+ */
 
 static void try_returns(struct rig *rig)
 {
 	for (int s = 0; s < subject_cnt; s++) {
 		for (int value = -2; value < 6; value++) {
-			rig_start(rig, subjects[s].type, subjects[s].attach);
+			begin(rig, &subjects[s]);
 			rig_add(rig, RIG_MOV_IMM(0, value));
 			rig_add(rig, RIG_EXIT);
 			rig_compare(rig, "return of %d", value);
 		}
-		rig_start(rig, subjects[s].type, subjects[s].attach);
+		begin(rig, &subjects[s]);
 		rig_add(rig, RIG_CALL(BPF_FUNC_get_prandom_u32));
 		rig_add(rig, RIG_EXIT);
 		rig_compare(rig, "return of any number");
-		rig_start(rig, subjects[s].type, subjects[s].attach);
+		begin(rig, &subjects[s]);
 		rig_add(rig, RIG_MOV(0, 1));
 		rig_add(rig, RIG_EXIT);
 		rig_compare(rig, "return of the context");
-		rig_start(rig, subjects[s].type, subjects[s].attach);
+		begin(rig, &subjects[s]);
 		rig_add(rig, RIG_EXIT);
 		rig_compare(rig, "return of nothing");
-		rig_start(rig, subjects[s].type, subjects[s].attach);
+		begin(rig, &subjects[s]);
 		rig_add(rig, RIG_MOV(6, 1));
 		rig_add(rig, rig_insn(BPF_LD | BPF_ABS | BPF_W, 0, 0, 0, 0));
 		rig_add(rig, RIG_MOV_IMM(0, 1));
@@ -273,11 +303,14 @@ static void try_returns(struct rig *rig)
 	}
 }
 
-/* --- loads ------------------------------------------------------------------------------------------ */
+/* --- loads
+ * ------------------------------------------------------------------------------------------ */
 
 static void try_loads(struct rig *rig)
 {
-	static const char *const licenses[] = { "GPL", "GPL v2", "gpl", "Dual MIT/GPL", "none", "" };
+	static const char *const licenses[] = {
+		"GPL", "GPL v2", "gpl", "Dual MIT/GPL", "none", ""
+	};
 
 	for (uint32_t type = 0; type < 40; type++) {
 		for (uint32_t attach = 0; attach < 72; attach++) {
@@ -303,7 +336,7 @@ static void try_loads(struct rig *rig)
 			rig_add(rig, RIG_EXIT);
 			rig_compare(rig, "licence %s", licenses[i]);
 		}
-		rig->image.license = (char *)(uintptr_t)"GPL";
+		rig->image.license = (char *)(uintptr_t) "GPL";
 	}
 }
 
@@ -311,11 +344,8 @@ static const struct {
 	const char *name;
 	void (*run)(struct rig *rig);
 } parts[] = {
-	{ "loads", try_loads },
-	{ "returns", try_returns },
-	{ "helpers", try_helpers },
-	{ "ctx", try_ctx },
-	{ "sockets", try_sockets },
+	{ "loads", try_loads }, { "returns", try_returns }, { "helpers", try_helpers },
+	{ "ctx", try_ctx },	{ "sockets", try_sockets },
 };
 
 static int run_parts(struct rig *rig, char **names, bool drop)
@@ -347,13 +377,13 @@ static int run_parts(struct rig *rig, char **names, bool drop)
 static int run_unprivileged(struct rig *rig, int index)
 {
 	static const struct subject ordinary[] = {
-		{ BPF_PROG_TYPE_SOCKET_FILTER, 0, 192 },
-		{ BPF_PROG_TYPE_CGROUP_SKB, BPF_CGROUP_INET_INGRESS, 192 },
-		{ BPF_PROG_TYPE_CGROUP_SKB, BPF_CGROUP_INET_EGRESS, 192 },
-		{ BPF_PROG_TYPE_XDP, 0, 0 }, /* refused */
+		{ BPF_PROG_TYPE_SOCKET_FILTER, 0, 192, false },
+		{ BPF_PROG_TYPE_CGROUP_SKB, BPF_CGROUP_INET_INGRESS, 192, false },
+		{ BPF_PROG_TYPE_CGROUP_SKB, BPF_CGROUP_INET_EGRESS, 192, false },
+		{ BPF_PROG_TYPE_XDP, 0, 0, false }, /* refused */
 	};
-	static char *names[] = { (char *)(uintptr_t)"returns", (char *)(uintptr_t)"helpers",
-				 (char *)(uintptr_t)"ctx", NULL };
+	static char *names[] = { (char *)(uintptr_t) "returns", (char *)(uintptr_t) "helpers",
+				 (char *)(uintptr_t) "ctx", NULL };
 
 	(void)index;
 	subjects = ordinary;
