@@ -90,13 +90,24 @@ static const struct {
 	{ LOUPE_PHASE_REWRITE, vf_rewrite },
 };
 
+/* The loader found nothing to attach to. */
+static int no_target(struct vf_env *env)
+{
+	const struct loupe_image *image = env->image;
+
+	if (image->attach_target && image->prog_type != BPF_PROG_TYPE_EXT)
+		return vf_not_judged(env, "attach target %s is not in the kernel's BTF",
+				     image->attach_target);
+	return vf_not_judged(env, "the load needs an attach target, and none is set");
+}
+
 static int run_phases(struct vf_env *env)
 {
 	int err;
 
 	env->phase = LOUPE_PHASE_LOAD;
 	if (env->image->attach_unset)
-		return vf_not_judged(env, "the load needs an attach target, and none is set");
+		return no_target(env);
 	err = vf_load_checks(env);
 
 	for (size_t i = 0; !err && i < sizeof(phases) / sizeof(phases[0]); i++) {
