@@ -197,6 +197,10 @@ static int bench(const struct args *args, const struct loupe_image *image)
 	status = result.verdict == LOUPE_ACCEPTED || result.verdict == LOUPE_REJECTED ?
 			 STATUS_OK :
 			 STATUS_NOT_JUDGED;
+	if (kernel && result.kernel_crashes) {
+		snprintf(err.message, sizeof(err.message), "%s", result.reason);
+		kernel = false;
+	}
 	loupe_verify_result_finish(&result);
 	if (!kernel)
 		fprintf(stderr, "bpfloupe: no kernel column: %s\n", err.message);

@@ -4,8 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include "commands.h"
 #include "input.h"
@@ -19,7 +17,7 @@ struct job {
 
 /* What the processes share. */
 struct board {
-	uint32_t next; /* job to be taken */
+	uint64_t next; /* job to be taken */
 	struct parity rows[];
 };
 
@@ -37,45 +35,18 @@ static const char *const same_words[] = {
 	[PARITY_DIFFERS] = "differs",
 };
 
-/* Takes jobs until none is left. */
-static void work_on(const struct work *work, const struct loupe_verify_opts *knobs)
+struct task {
+	const struct work *work;
+	const struct loupe_verify_opts *knobs;
+};
+
+static void compare_job(void *ctx, uint64_t i)
 {
-	for (;;) {
-		uint32_t i = __atomic_fetch_add(&work->board->next, 1, __ATOMIC_RELAXED);
+	const struct task *task = ctx;
+	const struct loupe_image *image = task->work->jobs[i].prog->image;
 
-		if (i >= work->job_cnt)
-			return;
-		if (work->jobs[i].prog->image)
-			parity_compare(work->jobs[i].prog->image, knobs, &work->board->rows[i]);
-	}
-}
-
-/* Each worker is a process: what a job breaks is its own row. */
-static int run_workers(const struct work *work, const struct loupe_verify_opts *knobs,
-		       uint32_t workers)
-{
-	uint32_t running = 0;
-
-	fflush(NULL);
-	while (running || work->board->next < work->job_cnt) {
-		pid_t pid;
-
-		while (running < workers && work->board->next < work->job_cnt) {
-			pid = fork();
-			if (pid < 0)
-				return complain_text("cannot start a process: %s", strerror(errno));
-			if (!pid) {
-				work_on(work, knobs);
-				_exit(0);
-			}
-			running++;
-		}
-		pid = waitpid(-1, NULL, 0);
-		if (pid < 0 && errno != EINTR)
-			break;
-		running -= pid > 0;
-	}
-	return 0;
+	if (image)
+		parity_compare(image, task->knobs, &task->work->board->rows[i]);
 }
 
 static int collect(const struct args *args, struct work *work)
@@ -101,8 +72,8 @@ static int collect(const struct args *args, struct work *work)
 		return complain_text("out of memory");
 	for (uint32_t i = 0; i < args->file_cnt; i++) {
 		for (uint32_t j = 0; j < work->lists[i].cnt; j++)
-			work->jobs[work->job_cnt++] = (struct job){ args->files[i],
-								    &work->lists[i].progs[j] };
+			work->jobs[work->job_cnt++] =
+				(struct job){ args->files[i], &work->lists[i].progs[j] };
 	}
 	return status;
 }
@@ -242,7 +213,8 @@ static void write_csv(const struct work *work)
 {
 	printf("file_name,prog_name,model,kernel,verdict,errno,counters,log6,log1,"
 	       "total_insns,total_states,peak_states,max_states_per_insn,"
-	       "kernel_insns,kernel_states,kernel_peak,kernel_max,line,kernel_line,model_line,reason\n");
+	       "kernel_insns,kernel_states,kernel_peak,kernel_max,line,kernel_line,model_line,"
+	       "reason\n");
 	for (uint32_t i = 0; i < work->job_cnt; i++) {
 		const struct job *job = &work->jobs[i];
 		const struct parity *row = &work->board->rows[i];
@@ -288,8 +260,10 @@ static int summarise(const struct work *work, FILE *out)
 		else
 			same++;
 	}
-	fprintf(out, "%u same, %u different, %u not judged by the model, %u not judged by the kernel, "
-		"%u do not load\n", same, differs, model, kernel, unloaded);
+	fprintf(out,
+		"%u same, %u different, %u not judged by the model, %u not judged by the kernel, "
+		"%u do not load\n",
+		same, differs, model, kernel, unloaded);
 	if (differs)
 		return STATUS_REJECTED;
 	return model || kernel ? STATUS_NOT_JUDGED : STATUS_OK;
@@ -310,13 +284,16 @@ int cmd_parity(const struct args *args)
 		char release[128];
 
 		loupe_kernel_release(release, sizeof(release));
-		fprintf(stderr, "bpfloupe: this kernel is %s, the model is 6.18: differences need not be "
-			"mistakes\n", release);
+		fprintf(stderr,
+			"bpfloupe: this kernel is %s, the model is 6.18: differences need not be "
+			"mistakes\n",
+			release);
 	}
 	if (args->generate)
 		return parity_generate(args);
 	status = collect(args, &work);
-	if (work.job_cnt && run_workers(&work, &args->verify, args->jobs ? args->jobs : 1))
+	if (work.job_cnt && parity_share_out(&work.board->next, work.job_cnt, args->jobs,
+					     compare_job, &(struct task){ &work, &args->verify }))
 		status = STATUS_USAGE;
 	if (work.job_cnt) {
 		if (!strcmp(output, "csv"))

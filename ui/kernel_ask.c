@@ -140,6 +140,12 @@ static int run(struct job *job)
 	struct loupe_error err = { 0 };
 	int rc;
 
+	if (work->subject->result.kernel_crashes) {
+		work->answer = KERNEL_NO_ANSWER;
+		snprintf(work->words, sizeof(work->words), "the kernel is not asked: %s",
+			 work->subject->result.reason);
+		return 0;
+	}
 	if (loupe_kernel_usable(&err) ||
 	    loupe_kernel_verify(work->subject->image, &opts, &result, &err)) {
 		work->answer = KERNEL_NO_ANSWER;

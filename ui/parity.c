@@ -4,7 +4,10 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
+#include "args.h"
 #include "bpfloupe/log.h"
 
 const uint32_t parity_levels[PARITY_LEVELS] = { LOUPE_LOG_LEVEL2 | LOUPE_LOG_STATS,
@@ -110,7 +113,8 @@ static int compare_level(const struct loupe_image *image, const struct loupe_ver
 		out->err = same_if(out->model_err == kernel.err);
 		/* A load that ends before verification has none. */
 		if (kernel.has_counters)
-			out->counters = same_if(same_counters(&out->model_counters, &kernel.counters));
+			out->counters =
+				same_if(same_counters(&out->model_counters, &kernel.counters));
 		/* A log that outgrows the largest buffer is no log of the whole. */
 		if (kernel.log_err == kernel.err)
 			ret = compare_log(image, knobs, parity_levels[which], &kernel,
@@ -133,4 +137,43 @@ int parity_compare(const struct loupe_image *image, const struct loupe_verify_op
 		err = compare_level(image, knobs, i, out);
 	out->done = !err;
 	return err;
+}
+
+static void take_numbers(uint64_t *next, uint64_t cnt, void (*work)(void *ctx, uint64_t i),
+			 void *ctx)
+{
+	for (;;) {
+		uint64_t i = __atomic_fetch_add(next, 1, __ATOMIC_RELAXED);
+
+		if (i >= cnt)
+			return;
+		work(ctx, i);
+	}
+}
+
+int parity_share_out(uint64_t *next, uint64_t cnt, uint32_t processes,
+		     void (*work)(void *ctx, uint64_t i), void *ctx)
+{
+	uint32_t running = 0;
+
+	fflush(NULL);
+	while (running || __atomic_load_n(next, __ATOMIC_RELAXED) < cnt) {
+		while (running < processes && __atomic_load_n(next, __ATOMIC_RELAXED) < cnt) {
+			pid_t pid = fork();
+
+			if (pid < 0)
+				return complain_text("cannot start a process: %s", strerror(errno));
+			if (!pid) {
+				take_numbers(next, cnt, work, ctx);
+				fflush(stdout);
+				_exit(0);
+			}
+			running++;
+		}
+		if (waitpid(-1, NULL, 0) > 0)
+			running--;
+		else if (errno != EINTR)
+			break;
+	}
+	return 0;
 }

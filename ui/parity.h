@@ -40,4 +40,13 @@ bool parity_differs(const struct parity *parity);
 int parity_compare(const struct loupe_image *image, const struct loupe_verify_opts *knobs,
 		   struct parity *out);
 
+/**
+ * Shares numbers from 0 on out to processes, so that what one breaks is only its own part.
+ * @param next    lies in memory that the processes share, 0 at first
+ * @param work    does number i; its results go to shared memory too
+ * @return 0, or 2 after one line on stderr
+ */
+int parity_share_out(uint64_t *next, uint64_t cnt, uint32_t processes,
+		     void (*work)(void *ctx, uint64_t i), void *ctx);
+
 #endif

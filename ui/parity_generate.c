@@ -6,8 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include "bpfloupe/generate.h"
 #include "commands.h"
@@ -88,7 +86,7 @@ static int describe(const struct loupe_generated *gen, const struct loupe_verify
 		out->flags |= WALK;
 	if (strstr(text, "call f") || strstr(text, "= func f"))
 		out->flags |= CALL;
-	if (strstr(text, "loop") || strstr(text, "again"))
+	if (strstr(text, "\nloop") || strstr(text, "\nagain"))
 		out->flags |= LOOP;
 	loupe_verify_result_finish(&result);
 	return 0;
@@ -114,8 +112,9 @@ static void save(const struct args *args, uint64_t seed, const struct loupe_gene
 		const struct loupe_log_difference *diff = &row->diffs[i];
 
 		if (row->logs[i] == PARITY_DIFFERS)
-			printf("  log level %u, line %llu\n    kernel %s\n    model  %s\n", parity_levels[i],
-			       (unsigned long long)diff->line, diff->want, diff->got);
+			printf("  log level %u, line %llu\n    kernel %s\n    model  %s\n",
+			       parity_levels[i], (unsigned long long)diff->line, diff->want,
+			       diff->got);
 	}
 	printf("%s\n", loupe_generated_text(gen));
 	fflush(stdout);
@@ -183,41 +182,16 @@ static void compare_seed(const struct args *args, uint64_t seed, struct outcome 
 	loupe_generated_destroy(gen);
 }
 
-static void work_on(const struct args *args, struct board *board)
+struct work {
+	const struct args *args;
+	struct board *board;
+};
+
+static void compare_number(void *ctx, uint64_t i)
 {
-	for (;;) {
-		uint64_t i = __atomic_fetch_add(&board->next, 1, __ATOMIC_RELAXED);
+	const struct work *work = ctx;
 
-		if (i >= args->generate)
-			return;
-		compare_seed(args, args->seed + i, &board->outcomes[i]);
-	}
-}
-
-static int run_workers(const struct args *args, struct board *board)
-{
-	uint32_t workers = args->jobs ? args->jobs : 1, running = 0;
-
-	fflush(NULL);
-	while (running || board->next < args->generate) {
-		while (running < workers && board->next < args->generate) {
-			pid_t pid = fork();
-
-			if (pid < 0)
-				return complain_text("cannot start a process: %s", strerror(errno));
-			if (!pid) {
-				work_on(args, board);
-				fflush(stdout);
-				_exit(0);
-			}
-			running++;
-		}
-		if (waitpid(-1, NULL, 0) > 0)
-			running--;
-		else if (errno != EINTR)
-			break;
-	}
-	return 0;
+	compare_seed(work->args, work->args->seed + i, &work->board->outcomes[i]);
 }
 
 static int by_insns(const void *a, const void *b)
@@ -233,8 +207,9 @@ static int summarise(const struct args *args, struct board *board)
 		uint32_t flag;
 		const char *what;
 	} shares[] = {
-		{ ACCEPTED, "accepted" }, { HIT, "with a prune hit" }, { EVICTION, "with an eviction" },
-		{ WALK, "with a precision walk" }, { CALL, "with calls" }, { LOOP, "with a loop" },
+		{ ACCEPTED, "accepted" },	  { HIT, "with a prune hit" },
+		{ EVICTION, "with an eviction" }, { WALK, "with a precision walk" },
+		{ CALL, "with calls" },		  { LOOP, "with a loop" },
 	};
 	uint32_t n = args->generate, differs = 0, failed = 0, unjudged = 0;
 
@@ -262,13 +237,14 @@ static int summarise(const struct args *args, struct board *board)
 int parity_generate(const struct args *args)
 {
 	size_t size = sizeof(struct board) + args->generate * sizeof(struct outcome);
-	struct board *board = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
-				   -1, 0);
+	struct board *board =
+		mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	int status = 0;
 
 	if (board == MAP_FAILED)
 		return complain_text("out of memory");
-	status = run_workers(args, board);
+	status = parity_share_out(&board->next, args->generate, args->jobs, compare_number,
+				  &(struct work){ args, board });
 	if (!status)
 		status = summarise(args, board);
 	munmap(board, size);

@@ -24,10 +24,28 @@ bool gen_one_in(struct gen *gen, int n)
 
 int64_t gen_constant(struct gen *gen)
 {
-	static const int64_t odd[] = { 0,	   1,	      -1,	  2,	      7,	     8,
-				       15,	   16,	      31,	  63,	      64,	     255,
-				       256,	   0x7fff,    0xffff,	  0x7fffffff, -0x80000000ll, -8,
-				       -16,	   4095,      100,	  1000 };
+	static const int64_t odd[] = { 0,
+				       1,
+				       -1,
+				       2,
+				       7,
+				       8,
+				       15,
+				       16,
+				       31,
+				       63,
+				       64,
+				       255,
+				       256,
+				       0x7fff,
+				       0xffff,
+				       0x7fffffff,
+				       -0x80000000ll,
+				       -8,
+				       -16,
+				       4095,
+				       100,
+				       1000 };
 
 	if (gen_one_in(gen, 3))
 		return (int32_t)gen_next_random(gen);

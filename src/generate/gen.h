@@ -17,11 +17,11 @@ enum kind {
 
 enum {
 	REGS = 10,
-	SLOTS = 8,	  /* stack slots that programs use */
+	SLOTS = 8, /* stack slots that programs use */
 	VALUE_SIZE = 64,
 	MAX_DEPTH = 5,
 	MAX_FUNCS = 4,
-	CHAOS = 40,	  /* one statement in so many ignores the types, where programs may */
+	CHAOS = 40, /* one statement in so many ignores the types, where programs may */
 };
 
 struct reg {
@@ -50,13 +50,13 @@ struct gen {
 	bool chaotic; /* some statements ignore the types */
 	enum func_kind func_kind[MAX_FUNCS + 1];
 	bool called[MAX_FUNCS + 1];
-	int funcs;	/* functions beside main */
-	int func;	/* the one that is being made */
+	int funcs; /* functions beside main */
+	int func;  /* the one that is being made */
 	int label;
 	int depth;
-	int loops;	/* loops around the present statement */
+	int loops;	   /* loops around the present statement */
 	uint32_t counters; /* registers that count turns of a loop around */
-	int budget;	/* statements left in this function */
+	int budget;	   /* statements left in this function */
 	bool failed;
 	struct frame now;
 };

@@ -13,7 +13,7 @@ void gen_make_constant(struct gen *gen)
 
 	if (gen_one_in(gen, 8)) {
 		gen_put(gen, gen_line(gen->tree, "\tr%d = 0x%llx ll\n", r,
-				  (unsigned long long)gen_next_random(gen)));
+				      (unsigned long long)gen_next_random(gen)));
 		gen_set_number(gen, r, UINT64_MAX);
 		return;
 	}
@@ -42,16 +42,17 @@ void gen_make_unknown(struct gen *gen)
 		break;
 	case 1:
 		if (gen->prog_type != BPF_PROG_TYPE_XDP) {
-			gen_put(gen, gen_line(gen->tree, "\tr%d = *(u%d *)(r6 +%d)\n", r, 8 << gen_below(gen, 3),
-					  gen_below(gen, 2) * 8));
+			gen_put(gen, gen_line(gen->tree, "\tr%d = *(u%d *)(r6 +%d)\n", r,
+					      8 << gen_below(gen, 3), gen_below(gen, 2) * 8));
 			gen_set_number(gen, r, UINT32_MAX);
 			break;
 		}
 		/* fallthrough */
 	default:
-		gen_put(gen, gen_line(gen->tree, "\tr%d = *(u32 *)(r6 +%d)\n", r,
-				  gen->prog_type == BPF_PROG_TYPE_XDP ? 12 + 4 * gen_below(gen, 2)
-								      : 4 * gen_below(gen, 5)));
+		gen_put(gen,
+			gen_line(gen->tree, "\tr%d = *(u32 *)(r6 +%d)\n", r,
+				 gen->prog_type == BPF_PROG_TYPE_XDP ? 12 + 4 * gen_below(gen, 2)
+								     : 4 * gen_below(gen, 5)));
 		gen_set_number(gen, r, UINT32_MAX);
 		break;
 	}
@@ -59,8 +60,8 @@ void gen_make_unknown(struct gen *gen)
 
 void gen_make_alu(struct gen *gen)
 {
-	static const char *const ops[] = { "+=", "-=", "*=", "&=", "|=", "^=", "<<=", ">>=", "s>>=",
-					   "/=", "%=", "s/=", "s%=" };
+	static const char *const ops[] = { "+=",  "-=",	  "*=", "&=", "|=",  "^=", "<<=",
+					   ">>=", "s>>=", "/=", "%=", "s/=", "s%=" };
 	int r = gen_pick(gen, NUMBER), s = gen_pick(gen, NUMBER), op = gen_below(gen, 13);
 	char w = gen_one_in(gen, 3) ? 'w' : 'r';
 	uint64_t max = UINT64_MAX;
@@ -82,7 +83,8 @@ void gen_make_alu(struct gen *gen)
 		max = (uint64_t)imm;
 	if (op == 7 && imm && w == 'r')
 		max = UINT64_MAX >> imm;
-	gen_put(gen, gen_line(gen->tree, "\t%c%d %s %lld\n", w, r, ops[op], (long long)(int32_t)imm));
+	gen_put(gen,
+		gen_line(gen->tree, "\t%c%d %s %lld\n", w, r, ops[op], (long long)(int32_t)imm));
 	gen_set_number(gen, r, w == 'w' && max > UINT32_MAX ? UINT32_MAX : max);
 }
 
@@ -97,14 +99,17 @@ void gen_make_unary(struct gen *gen)
 		gen_put(gen, gen_line(gen->tree, "\tr%d = -r%d\n", r, r));
 		break;
 	case 1:
-		gen_put(gen, gen_line(gen->tree, "\tr%d = %s%d r%d\n", r, gen_one_in(gen, 2) ? "be" : "bswap",
-				  16 << gen_below(gen, 3), r));
+		gen_put(gen,
+			gen_line(gen->tree, "\tr%d = %s%d r%d\n", r,
+				 gen_one_in(gen, 2) ? "be" : "bswap", 16 << gen_below(gen, 3), r));
 		break;
 	case 2:
-		gen_put(gen, gen_line(gen->tree, "\tr%d = (s%d)r%d\n", r, 8 << gen_below(gen, 3), s));
+		gen_put(gen,
+			gen_line(gen->tree, "\tr%d = (s%d)r%d\n", r, 8 << gen_below(gen, 3), s));
 		break;
 	case 3:
-		gen_put(gen, gen_line(gen->tree, "\tw%d = (s%d)w%d\n", r, 8 << gen_below(gen, 2), s));
+		gen_put(gen,
+			gen_line(gen->tree, "\tw%d = (s%d)w%d\n", r, 8 << gen_below(gen, 2), s));
 		break;
 	default:
 		gen_put(gen, gen_line(gen->tree, "\tw%d = w%d\n", r, s));
@@ -129,7 +134,8 @@ void gen_make_copy(struct gen *gen)
 	}
 }
 
-/* --- the stack ------------------------------------------------------------------------------------ */
+/* --- the stack
+ * ------------------------------------------------------------------------------------ */
 
 void gen_make_spill(struct gen *gen)
 {
@@ -154,7 +160,8 @@ void gen_make_store(struct gen *gen)
 	int64_t value = gen_one_in(gen, 2) ? 0 : gen_constant(gen);
 
 	off += size * gen_below(gen, 8 / size);
-	gen_put(gen, gen_line(gen->tree, "\t*(u%d *)(r10 %d) = %lld\n", size * 8, off, (long long)(int32_t)value));
+	gen_put(gen, gen_line(gen->tree, "\t*(u%d *)(r10 %d) = %lld\n", size * 8, off,
+			      (long long)(int32_t)value));
 	gen->now.slot[s].kind = size == 8 ? NUMBER : NOTHING;
 	gen->now.slot[s].set |= size == 8;
 }
@@ -173,14 +180,15 @@ void gen_make_fill(struct gen *gen)
 	if (gen_one_in(gen, 2))
 		size = 1 << gen_below(gen, 3);
 	off += size < 8 ? size * gen_below(gen, 8 / size) : 0;
-	gen_put(gen, gen_line(gen->tree, "\tr%d = *(%c%d *)(r10 %d)\n", r, size < 8 && gen_one_in(gen, 3) ? 's' : 'u',
-			  size * 8, off));
+	gen_put(gen, gen_line(gen->tree, "\tr%d = *(%c%d *)(r10 %d)\n", r,
+			      size < 8 && gen_one_in(gen, 3) ? 's' : 'u', size * 8, off));
 	gen_set_number(gen, r, UINT64_MAX);
 }
 
 void gen_make_atomic(struct gen *gen)
 {
-	static const char *const ops[] = { "lock *(u64 *)(r10 %d) += r%d\n", "lock *(u64 *)(r10 %d) |= r%d\n",
+	static const char *const ops[] = { "lock *(u64 *)(r10 %d) += r%d\n",
+					   "lock *(u64 *)(r10 %d) |= r%d\n",
 					   "lock *(u32 *)(r10 %d) ^= r%d\n" };
 	int s = gen_below(gen, SLOTS), r = gen_pick(gen, NUMBER), off = -8 * (s + 1);
 
@@ -189,24 +197,29 @@ void gen_make_atomic(struct gen *gen)
 	gen->now.slot[s].kind = NUMBER;
 	switch (gen_below(gen, 5)) {
 	case 0:
-		gen_put(gen, gen_line(gen->tree, "\tr%d = atomic64_fetch_add((u64 *)(r10 %d), r%d)\n", r, off, r));
+		gen_put(gen,
+			gen_line(gen->tree, "\tr%d = atomic64_fetch_add((u64 *)(r10 %d), r%d)\n", r,
+				 off, r));
 		gen_set_number(gen, r, UINT64_MAX);
 		break;
 	case 1:
-		gen_put(gen, gen_line(gen->tree, "\tr%d = atomic64_xchg((u64 *)(r10 %d), r%d)\n", r, off, r));
+		gen_put(gen, gen_line(gen->tree, "\tr%d = atomic64_xchg((u64 *)(r10 %d), r%d)\n", r,
+				      off, r));
 		gen_set_number(gen, r, UINT64_MAX);
 		break;
 	default: {
 		char text[80] = "\t";
 
 		/* the formats differ in operator and width only */
-		snprintf(text + 1, sizeof(text) - 1, gen_below(gen, 2) ? ops[0] : ops[1 + gen_below(gen, 2)], off, r);
+		snprintf(text + 1, sizeof(text) - 1,
+			 gen_below(gen, 2) ? ops[0] : ops[1 + gen_below(gen, 2)], off, r);
 		gen_put(gen, gen_line(gen->tree, "%s", text));
 	}
 	}
 }
 
-/* --- maps and packets ------------------------------------------------------------------------------ */
+/* --- maps and packets
+ * ------------------------------------------------------------------------------ */
 
 void gen_lose_temporaries(struct gen *gen)
 {
@@ -248,7 +261,8 @@ void gen_make_value_access(struct gen *gen)
 	}
 	r = gen_pick(gen, NUMBER);
 	if (r >= 0 && gen_one_in(gen, 2)) {
-		gen_put(gen, gen_line(gen->tree, "\t*(u%d *)(r%d +%d) = r%d\n", size * 8, v, off, r));
+		gen_put(gen,
+			gen_line(gen->tree, "\t*(u%d *)(r%d +%d) = r%d\n", size * 8, v, off, r));
 		return;
 	}
 	r = gen_target(gen);
@@ -266,7 +280,7 @@ void gen_make_packet_access(struct gen *gen)
 	if (room < size)
 		return;
 	gen_put(gen, gen_line(gen->tree, "\tr%d = *(u%d *)(r%d +%d)\n", r, size * 8, p,
-			  gen_below(gen, room - size + (gen_one_in(gen, 40) ? 9 : 1))));
+			      gen_below(gen, room - size + (gen_one_in(gen, 40) ? 9 : 1))));
 	gen_set_number(gen, r, UINT64_MAX);
 }
 
@@ -278,8 +292,11 @@ void gen_make_sized_call(struct gen *gen)
 
 	if (r < 0)
 		return;
-	gen_put(gen, gen_line(gen->tree, "\tr4 = r%d\n\tr4 += 1\n\tr3 = r10\n\tr3 += -%d\n\tr2 = %d\n\tr1 = r6\n\tcall %s\n", r,
-			  8 * SLOTS, gen_below(gen, 64), xdp ? "bpf_xdp_load_bytes" : "bpf_skb_load_bytes"));
+	gen_put(gen, gen_line(gen->tree,
+			      "\tr4 = r%d\n\tr4 += 1\n\tr3 = r10\n\tr3 += -%d\n\tr2 = %d\n\tr1 = "
+			      "r6\n\tcall %s\n",
+			      r, 8 * SLOTS, gen_below(gen, 64),
+			      xdp ? "bpf_xdp_load_bytes" : "bpf_skb_load_bytes"));
 	gen_lose_temporaries(gen);
 	gen_set_number(gen, 0, UINT64_MAX);
 	for (int s = SLOTS - 3; s < SLOTS; s++)
@@ -295,10 +312,12 @@ void gen_make_chaos(struct gen *gen)
 		gen_put(gen, gen_line(gen->tree, "\tr%d += r%d\n", r % 10, s));
 		break;
 	case 1:
-		gen_put(gen, gen_line(gen->tree, "\tr%d = *(u64 *)(r%d %+d)\n", r % 10, s, gen_below(gen, 128) - 64));
+		gen_put(gen, gen_line(gen->tree, "\tr%d = *(u64 *)(r%d %+d)\n", r % 10, s,
+				      gen_below(gen, 128) - 64));
 		break;
 	case 2:
-		gen_put(gen, gen_line(gen->tree, "\t*(u32 *)(r%d %+d) = r%d\n", r, gen_below(gen, 128) - 64, s));
+		gen_put(gen, gen_line(gen->tree, "\t*(u32 *)(r%d %+d) = r%d\n", r,
+				      gen_below(gen, 128) - 64, s));
 		break;
 	case 3:
 		gen_put(gen, gen_line(gen->tree, "\tr%d -= r%d\n", r % 10, s));
@@ -310,11 +329,13 @@ void gen_make_chaos(struct gen *gen)
 		gen_put(gen, gen_line(gen->tree, "\tcall #%d\n", gen_below(gen, 220)));
 		break;
 	case 6:
-		gen_put(gen, gen_line(gen->tree, "\tr%d = r10\n\tr%d += %d\n\t*(u8 *)(r%d +0) = 1\n", r % 10, r % 10,
-				  -gen_below(gen, 530), r % 10));
+		gen_put(gen,
+			gen_line(gen->tree, "\tr%d = r10\n\tr%d += %d\n\t*(u8 *)(r%d +0) = 1\n",
+				 r % 10, r % 10, -gen_below(gen, 530), r % 10));
 		break;
 	case 7:
-		gen_put(gen, gen_line(gen->tree, "\tlock *(u64 *)(r%d %+d) += r%d\n", r, gen_below(gen, 64) - 32, s));
+		gen_put(gen, gen_line(gen->tree, "\tlock *(u64 *)(r%d %+d) += r%d\n", r,
+				      gen_below(gen, 64) - 32, s));
 		break;
 	default:
 		gen_put(gen, gen_line(gen->tree, "\tif r%d > r%d goto +0\n", r, s));

@@ -25,14 +25,16 @@ static void meet(struct frame *a, const struct frame *b)
 
 static void condition(struct gen *gen, char *buf, size_t size, int r)
 {
-	static const char *const ops[] = { "==", "!=", ">", ">=", "<", "<=", "s>", "s>=", "s<", "s<=", "&" };
+	static const char *const ops[] = { "==", "!=",	">",  ">=",  "<", "<=",
+					   "s>", "s>=", "s<", "s<=", "&" };
 	char w = gen_one_in(gen, 3) ? 'w' : 'r';
 	int s = gen_pick(gen, NUMBER), op = gen_below(gen, 11);
 
 	if (s >= 0 && gen_one_in(gen, 4))
 		snprintf(buf, size, "%c%d %s %c%d", w, r, ops[op], w, s);
 	else
-		snprintf(buf, size, "%c%d %s %lld", w, r, ops[op], (long long)(int32_t)gen_constant(gen));
+		snprintf(buf, size, "%c%d %s %lld", w, r, ops[op],
+			 (long long)(int32_t)gen_constant(gen));
 }
 
 void gen_make_if(struct gen *gen)
@@ -70,8 +72,8 @@ void gen_make_early_exit(struct gen *gen)
 	if (r < 0)
 		return;
 	condition(gen, test, sizeof(test), r);
-	gen_put(gen, gen_line(gen->tree, "\tif %s goto on%d\n\tr0 = %d\n\texit\non%d:\n", test, label,
-			  gen_below(gen, 2), label));
+	gen_put(gen, gen_line(gen->tree, "\tif %s goto on%d\n\tr0 = %d\n\texit\non%d:\n", test,
+			      label, gen_below(gen, 2), label));
 }
 
 /* A loop may change anything that its body touches: what holds before need not hold in the second
@@ -109,7 +111,8 @@ static void restore_for_loop(struct gen *gen, const struct frame *before)
 
 void gen_make_loop(struct gen *gen)
 {
-	int counter = 7 + gen_below(gen, 3), label = gen->label++, turns = 2 + gen_below(gen, gen->loops ? 4 : 30), at;
+	int counter = 7 + gen_below(gen, 3), label = gen->label++,
+	    turns = 2 + gen_below(gen, gen->loops ? 4 : 30), at;
 	bool up = gen_one_in(gen, 2);
 	struct frame before;
 
@@ -125,19 +128,21 @@ void gen_make_loop(struct gen *gen)
 	gen_set_number(gen, counter, UINT64_MAX);
 	/* the counter lives in a slot of its own meanwhile, often enough */
 	if (gen_one_in(gen, 2)) {
-		gen_put(gen, gen_line(gen->tree, "\t*(u64 *)(r10 -%d) = r%d\n", 8 * (SLOTS + 1 + gen->loops), counter));
+		gen_put(gen, gen_line(gen->tree, "\t*(u64 *)(r10 -%d) = r%d\n",
+				      8 * (SLOTS + 1 + gen->loops), counter));
 		gen_make_block(gen, 1 + gen_below(gen, 4));
 		restore_for_loop(gen, &before);
-		gen_close(gen->tree, at, "\tr%d = *(u64 *)(r10 -%d)\n\tr%d += %d\n\tif r%d %s %d goto loop%d\n", counter,
-			  8 * (SLOTS + 1 + gen->loops), counter, up ? 1 : -1, counter, up ? "<" : "!=",
-			  up ? turns : 0, label);
+		gen_close(gen->tree, at,
+			  "\tr%d = *(u64 *)(r10 -%d)\n\tr%d += %d\n\tif r%d %s %d goto loop%d\n",
+			  counter, 8 * (SLOTS + 1 + gen->loops), counter, up ? 1 : -1, counter,
+			  up ? "<" : "!=", up ? turns : 0, label);
 	} else {
 		gen->now.reg[counter].kind = NOTHING;
 		gen->counters |= 1u << counter;
 		gen_make_block(gen, 1 + gen_below(gen, 3));
 		restore_for_loop(gen, &before);
-		gen_close(gen->tree, at, "\tr%d += %d\n\tif r%d %s %d goto loop%d\n", counter, up ? 1 : -1,
-			  counter, up ? "<" : "!=", up ? turns : 0, label);
+		gen_close(gen->tree, at, "\tr%d += %d\n\tif r%d %s %d goto loop%d\n", counter,
+			  up ? 1 : -1, counter, up ? "<" : "!=", up ? turns : 0, label);
 	}
 	gen->counters &= ~(1u << counter);
 	meet(&gen->now, &before);
@@ -176,12 +181,16 @@ void gen_make_lookup(struct gen *gen)
 	if (gen_is_pinned(gen, v))
 		v = 0;
 	if (r >= 0 && gen_one_in(gen, 2))
-		gen_put(gen, gen_line(gen->tree, "\t*(u32 *)(r10 -%d) = r%d\n", 8 * (slot + 1) - 4, r));
+		gen_put(gen,
+			gen_line(gen->tree, "\t*(u32 *)(r10 -%d) = r%d\n", 8 * (slot + 1) - 4, r));
 	else
-		gen_put(gen, gen_line(gen->tree, "\t*(u32 *)(r10 -%d) = %d\n", 8 * (slot + 1) - 4, gen_below(gen, 6)));
+		gen_put(gen, gen_line(gen->tree, "\t*(u32 *)(r10 -%d) = %d\n", 8 * (slot + 1) - 4,
+				      gen_below(gen, 6)));
 	gen->now.slot[slot].kind = NOTHING;
-	gen_put(gen, gen_line(gen->tree, "\tr2 = r10\n\tr2 += -%d\n\tr1 = map[%s]\n\tcall bpf_map_lookup_elem\n", 8 * (slot + 1) - 4,
-			  array ? "array" : "hash"));
+	gen_put(gen,
+		gen_line(gen->tree,
+			 "\tr2 = r10\n\tr2 += -%d\n\tr1 = map[%s]\n\tcall bpf_map_lookup_elem\n",
+			 8 * (slot + 1) - 4, array ? "array" : "hash"));
 	gen_lose_temporaries(gen);
 	before = gen->now;
 	at = gen_open(gen->tree, "\tif r0 == 0 goto none%d\n", label);
@@ -203,7 +212,8 @@ void gen_make_packet_check(struct gen *gen)
 
 	if (gen->prog_type == BPF_PROG_TYPE_SOCKET_FILTER || gen->unprivileged || gen->func)
 		return;
-	gen_put(gen, gen_line(gen->tree, "\tr2 = *(u32 *)(r6 +%d)\n\tr3 = *(u32 *)(r6 +%d)\n", xdp ? 0 : 76, xdp ? 4 : 80));
+	gen_put(gen, gen_line(gen->tree, "\tr2 = *(u32 *)(r6 +%d)\n\tr3 = *(u32 *)(r6 +%d)\n",
+			      xdp ? 0 : 76, xdp ? 4 : 80));
 	gen->now.reg[2].kind = gen->now.reg[3].kind = NOTHING;
 	if (gen_one_in(gen, 2))
 		r = gen_limited(gen, 256);
@@ -231,7 +241,10 @@ static void call_function(struct gen *gen, int callee)
 			gen_put(gen, gen_line(gen->tree, "\tr1 = r%d\n", counter));
 		else
 			gen_put(gen, gen_line(gen->tree, "\tr1 = %d\n", 1 + gen_below(gen, 20)));
-		gen_put(gen, gen_line(gen->tree, "\tr2 = func f%d\n\tr3 = r10\n\tr3 += -8\n\tr4 = 0\n\tcall bpf_loop\n", callee));
+		gen_put(gen, gen_line(gen->tree,
+				      "\tr2 = func f%d\n\tr3 = r10\n\tr3 += -8\n\tr4 = 0\n\tcall "
+				      "bpf_loop\n",
+				      callee));
 		gen->now.slot[0].kind = NOTHING;
 	} else {
 		if (r >= 0)
@@ -269,7 +282,9 @@ void gen_make_ringbuf(struct gen *gen)
 
 	if (r < 0 || gen->unprivileged)
 		return;
-	gen_put(gen, gen_line(gen->tree, "\tr3 = 0\n\tr2 = 16\n\tr1 = map[ring]\n\tcall bpf_ringbuf_reserve\n"));
+	gen_put(gen,
+		gen_line(gen->tree,
+			 "\tr3 = 0\n\tr2 = 16\n\tr1 = map[ring]\n\tcall bpf_ringbuf_reserve\n"));
 	gen_lose_temporaries(gen);
 	before = gen->now;
 	at = gen_open(gen->tree, "\tif r0 == 0 goto full%d\n", label);
@@ -278,7 +293,7 @@ void gen_make_ringbuf(struct gen *gen)
 		gen_put(gen, gen_line(gen->tree, "\t*(u64 *)(r0 +8) = r%d\n", r));
 	if (!gen_one_in(gen, 30))
 		gen_put(gen, gen_line(gen->tree, "\tr2 = 0\n\tr1 = r0\n\tcall bpf_ringbuf_%s\n",
-				  gen_one_in(gen, 2) ? "submit" : "discard"));
+				      gen_one_in(gen, 2) ? "submit" : "discard"));
 	gen_lose_temporaries(gen);
 	gen_close(gen->tree, at, "full%d:\n", label);
 	meet(&gen->now, &before);
@@ -290,7 +305,9 @@ void gen_make_tail_call(struct gen *gen)
 
 	if (r < 0 || gen->loops)
 		return;
-	gen_put(gen, gen_line(gen->tree, "\tr3 = r%d\n\tr2 = map[progs]\n\tr1 = r6\n\tcall bpf_tail_call\n", r));
+	gen_put(gen,
+		gen_line(gen->tree,
+			 "\tr3 = r%d\n\tr2 = map[progs]\n\tr1 = r6\n\tcall bpf_tail_call\n", r));
 	gen_lose_temporaries(gen);
 	gen_set_number(gen, 0, UINT64_MAX);
 	for (int i = 0; i < REGS; i++) {

@@ -13,20 +13,35 @@
 
 #include "generate/gen.h"
 
-/* --- statements -------------------------------------------------------------------------------------- */
+/* --- statements
+ * -------------------------------------------------------------------------------------- */
 
 static const struct {
 	void (*make)(struct gen *gen);
 	int weight;
 	bool nests;
 } statements[] = {
-	{ gen_make_constant, 8, false },	 { gen_make_unknown, 12, false },	{ gen_make_alu, 14, false },
-	{ gen_make_unary, 4, false },	 { gen_make_copy, 7, false },	{ gen_make_spill, 8, false },
-	{ gen_make_store, 4, false },	 { gen_make_fill, 8, false },	{ gen_make_atomic, 2, false },
-	{ gen_make_value_access, 6, false }, { gen_make_packet_access, 6, false }, { gen_make_sized_call, 6, false },
-	{ gen_make_if, 22, true },		 { gen_make_early_exit, 2, false },	{ gen_make_loop, 4, true },
-	{ gen_make_may_goto, 1, true },	 { gen_make_lookup, 7, true },	{ gen_make_packet_check, 6, true },
-	{ gen_make_call, 5, false },	 { gen_make_ringbuf, 2, true },	{ gen_make_tail_call, 1, false },
+	{ gen_make_constant, 8, false },
+	{ gen_make_unknown, 12, false },
+	{ gen_make_alu, 14, false },
+	{ gen_make_unary, 4, false },
+	{ gen_make_copy, 7, false },
+	{ gen_make_spill, 8, false },
+	{ gen_make_store, 4, false },
+	{ gen_make_fill, 8, false },
+	{ gen_make_atomic, 2, false },
+	{ gen_make_value_access, 6, false },
+	{ gen_make_packet_access, 6, false },
+	{ gen_make_sized_call, 6, false },
+	{ gen_make_if, 22, true },
+	{ gen_make_early_exit, 2, false },
+	{ gen_make_loop, 4, true },
+	{ gen_make_may_goto, 1, true },
+	{ gen_make_lookup, 7, true },
+	{ gen_make_packet_check, 6, true },
+	{ gen_make_call, 5, false },
+	{ gen_make_ringbuf, 2, true },
+	{ gen_make_tail_call, 1, false },
 };
 
 static void make_statement(struct gen *gen)
@@ -61,7 +76,8 @@ void gen_make_block(struct gen *gen, int cnt)
 	gen->depth--;
 }
 
-/* --- functions ----------------------------------------------------------------------------------------- */
+/* --- functions
+ * ----------------------------------------------------------------------------------------- */
 
 static const char *context_type(uint32_t prog_type)
 {
@@ -85,10 +101,11 @@ static void start_function(struct gen *gen, int func)
 	else if (func == 0)
 		at = 0;
 	else if (kind == CALLBACK)
-		at = gen_line(gen->tree, ".func \"long f%d(__u32 index, void *arg)\" static\n", func);
+		at = gen_line(gen->tree, ".func \"long f%d(__u32 index, void *arg)\" static\n",
+			      func);
 	else
-		at = gen_line(gen->tree, ".func \"int f%d(struct %s *ctx, __u64 n)\" %s\n", func, ctx,
-			      linkage[kind]);
+		at = gen_line(gen->tree, ".func \"int f%d(struct %s *ctx, __u64 n)\" %s\n", func,
+			      ctx, linkage[kind]);
 	gen_put(gen, at);
 	if (kind == CALLBACK) {
 		gen_put(gen, gen_line(gen->tree, "\tr7 = r1\n\tr8 = r2\n\tr6 = 0\n"));
@@ -112,14 +129,17 @@ static void make_function(struct gen *gen, int func)
 	start_function(gen, func);
 	if (kind == CALLBACK) {
 		/* no context here: numbers, and the caller's slot through r8 */
-		gen_put(gen, gen_line(gen->tree, "\tr1 = *(u64 *)(r8 +0)\n\tr1 += %d\n", gen_below(gen, 3)));
+		gen_put(gen, gen_line(gen->tree, "\tr1 = *(u64 *)(r8 +0)\n\tr1 += %d\n",
+				      gen_below(gen, 3)));
 		if (gen_one_in(gen, 2))
 			gen_put(gen, gen_line(gen->tree, "\tr1 &= 0xff\n"));
 		if (gen_one_in(gen, 2))
-			gen_put(gen, gen_line(gen->tree, "\tif r7 > %d goto +1\n\tr1 = 0\n", gen_below(gen, 9)));
+			gen_put(gen, gen_line(gen->tree, "\tif r7 > %d goto +1\n\tr1 = 0\n",
+					      gen_below(gen, 9)));
 		gen_put(gen, gen_line(gen->tree, "\t*(u64 *)(r8 +0) = r1\n\tr0 = 0\n"));
 		if (gen_one_in(gen, 2))
-			gen_put(gen, gen_line(gen->tree, "\tif r7 s< %d goto +1\n\tr0 = 1\n", gen_below(gen, 30)));
+			gen_put(gen, gen_line(gen->tree, "\tif r7 s< %d goto +1\n\tr0 = 1\n",
+					      gen_below(gen, 30)));
 		gen_put(gen, gen_line(gen->tree, "\texit\n"));
 		return;
 	}
@@ -128,7 +148,8 @@ static void make_function(struct gen *gen, int func)
 	if (!func)
 		gen_call_the_rest(gen);
 	r = gen_pick(gen, NUMBER);
-	if (r >= 0 && !(gen->prog_type == BPF_PROG_TYPE_CGROUP_SKB && func == 0) && gen_one_in(gen, 3))
+	if (r >= 0 && !(gen->prog_type == BPF_PROG_TYPE_CGROUP_SKB && func == 0) &&
+	    gen_one_in(gen, 3))
 		gen_put(gen, gen_line(gen->tree, "\tr0 = r%d\n", r));
 	else
 		gen_put(gen, gen_line(gen->tree, "\tr0 = %d\n", gen_below(gen, 2)));
@@ -151,8 +172,8 @@ static const char *type_name(uint32_t prog_type)
 
 int gen_program(struct gen_tree *tree, const struct loupe_generate_opts *opts)
 {
-	static const uint32_t types[] = { BPF_PROG_TYPE_XDP, BPF_PROG_TYPE_XDP, BPF_PROG_TYPE_SCHED_CLS,
-					  BPF_PROG_TYPE_SOCKET_FILTER };
+	static const uint32_t types[] = { BPF_PROG_TYPE_XDP, BPF_PROG_TYPE_XDP,
+					  BPF_PROG_TYPE_SCHED_CLS, BPF_PROG_TYPE_SOCKET_FILTER };
 	struct gen gen = {
 		.tree = tree,
 		.random = opts->seed * 0x2545f4914f6cdd1dull + 1,
@@ -161,7 +182,8 @@ int gen_program(struct gen_tree *tree, const struct loupe_generate_opts *opts)
 
 	gen.prog_type = opts->prog_type ? opts->prog_type : types[gen_below(&gen, 4)];
 	if (opts->unprivileged && !opts->prog_type)
-		gen.prog_type = gen_one_in(&gen, 2) ? BPF_PROG_TYPE_SOCKET_FILTER : BPF_PROG_TYPE_CGROUP_SKB;
+		gen.prog_type = gen_one_in(&gen, 2) ? BPF_PROG_TYPE_SOCKET_FILTER
+						    : BPF_PROG_TYPE_CGROUP_SKB;
 	gen.chaotic = gen_one_in(&gen, 5);
 	if (!opts->unprivileged && gen_one_in(&gen, 2))
 		gen.funcs = 1 + gen_below(&gen, MAX_FUNCS);
@@ -174,7 +196,8 @@ int gen_program(struct gen_tree *tree, const struct loupe_generate_opts *opts)
 		     ".map progs type=prog_array key=4 value=4 entries=4\n"
 		     ".map ring type=ringbuf entries=4096\n.prog generated\n",
 		     type_name(gen.prog_type),
-		     gen.prog_type == BPF_PROG_TYPE_CGROUP_SKB ? ".attach cgroup_inet_ingress\n" : "",
+		     gen.prog_type == BPF_PROG_TYPE_CGROUP_SKB ? ".attach cgroup_inet_ingress\n"
+							       : "",
 		     VALUE_SIZE, VALUE_SIZE) < 0) {
 		tree->head = NULL;
 		return -ENOMEM;

@@ -349,7 +349,8 @@ static int fork_mask(struct vf_env *env, const struct loupe_insn *insn, struct l
 	if (!other) {
 		/* see quirks: 6.18 goes on with a state that it does not have */
 		env->result->kernel_crashes = true;
-		return vf_not_judged(env, "insn %d: the kernel crashes with this many branches pending",
+		return vf_not_judged(env,
+				     "insn %d: the kernel crashes with this many branches pending",
 				     env->insn_idx);
 	}
 	zero = &other->frame[other->curframe]->regs[insn->dst_reg];
