@@ -39,6 +39,7 @@ enum option_id {
 	OPT_CAPS,
 	OPT_KERNEL,
 	OPT_BEFORE,
+	OPT_LIST,
 	OPT_RUNS,
 	OPT_JOBS,
 	OPT_GENERATE,
@@ -91,6 +92,7 @@ static const struct option_row options[] = {
 	{ OPT_CAPS, "caps", "CAP,...", FOR_POLICY | FOR_EVAL, "capabilities of the process, for policies that ask (default: none)" },
 	{ OPT_KERNEL, "kernel", "X.Y", FOR_POLICY | FOR_EVAL, "kernel version, for policies that ask (default: 6.18)" },
 	{ OPT_BEFORE, "before", NULL, FOR_CFG, "the program as it was loaded, not what verification leaves of it" },
+	{ OPT_LIST, "list", NULL, FOR_BENCH, "FILE names programs, one a line: FILE [PROGRAM [TYPE]]" },
 	{ OPT_RUNS, "n", "N", FOR_BENCH, "runs of each (default 10)" },
 	{ OPT_JOBS, "j", "N", FOR_PARITY, "programs compared at the same time (default 1)" },
 	{ OPT_GENERATE, "generate", "N", FOR_PARITY, "compare N random programs instead of files" },
@@ -301,6 +303,9 @@ static int set_option(struct args *args, const struct option_row *row, char *val
 		return parse_kernel(args, value);
 	case OPT_BEFORE:
 		args->before = true;
+		return 0;
+	case OPT_LIST:
+		args->list = true;
 		return 0;
 	case OPT_RUNS:
 		return parse_u32(value, row->name, 1, 10000, &args->runs);

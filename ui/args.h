@@ -48,6 +48,7 @@ struct args {
 	const char *weights;  /* --weights */
 	bool explain;
 	bool before;	      /* cfg: of the program as it was loaded */
+	bool list;	      /* bench: the file is a list of programs */
 	uint32_t runs;	      /* -n */
 	uint32_t jobs;	      /* -j */
 	uint32_t generate;    /* random programs, 0: none */
