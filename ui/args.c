@@ -382,6 +382,8 @@ static int parse_option(struct args *args, uint32_t command, const char *name, i
 		return 0;
 	if (row && strcmp(word, "-h") && (word[1] == '-') == one_dash(row))
 		row = NULL;
+	if (!row && word[1] != '-' && (row = find_option(body, 1)) && row->arg && body[1])
+		value = body + 1; /* -j4 */
 	if (!row || !(row->commands & command))
 		return complain_text("%s has no option '%s'; see bpfloupe %s%s--help", name, word,
 				     command == FOR_EXPLORE ? "" : name,

@@ -81,6 +81,7 @@ static void on_func_begin(void *ctx, uint32_t subprogno)
 
 	log->prev_line = NULL;
 	log->position_cnt = 0;
+	log->resumed = false;
 	if (subprogno || log->form.image->prog_type == PROG_TYPE_EXT)
 		log_put(log, FORM_VALIDATING,
 			(struct field[]){ TEXT(log_subprog_name(log, subprogno)),
@@ -152,15 +153,18 @@ static void on_step(void *ctx, const struct loupe_step *step)
 	log_piece_done(log);
 }
 
+/* At level 1 the kernel never takes note that it showed where a path came from: it says so again. */
 static void on_pruned(void *ctx, const struct loupe_step *step, bool after_pop)
 {
-	if (after_pop)
-		log_put(ctx, FORM_PATH_SAFE,
+	struct loupe_log *log = ctx;
+
+	if (log->level & LOUPE_LOG_LEVEL2 ? after_pop : log->resumed)
+		log_put(log, FORM_PATH_SAFE,
 			(struct field[]){ NUMBER(step->prev_insn_idx), NUMBER(step->insn_idx),
 					  TEXT(speculative(step->state)) });
 	else
-		log_put(ctx, FORM_SAFE, &NUMBER(step->insn_idx));
-	log_piece_done(ctx);
+		log_put(log, FORM_SAFE, &NUMBER(step->insn_idx));
+	log_piece_done(log);
 }
 
 static void on_branch_push(void *ctx, int32_t insn_idx, int32_t prev_insn_idx,
@@ -190,6 +194,7 @@ static void on_branch_pop(void *ctx, int32_t insn_idx, int32_t prev_insn_idx,
 	struct loupe_log *log = ctx;
 
 	(void)insn_idx, (void)prev_insn_idx, (void)state;
+	log->resumed = true;
 	if (log->position_cnt)
 		log_take_back(log, log->positions[--log->position_cnt]);
 }
@@ -205,10 +210,13 @@ static void on_call_enter(void *ctx, const struct loupe_state *state, uint32_t c
 static void on_call_return(void *ctx, const struct loupe_state *state, uint32_t callee_frame,
 			   uint32_t caller_frame, int32_t to_insn)
 {
-	log_put(ctx, FORM_RETURNING, &WHOLE(state, callee_frame));
-	log_put(ctx, FORM_TO_CALLER,
+	struct loupe_log *log = ctx;
+
+	log->resumed = true;
+	log_put(log, FORM_RETURNING, &WHOLE(state, callee_frame));
+	log_put(log, FORM_TO_CALLER,
 		(struct field[]){ NUMBER(to_insn), WHOLE(state, caller_frame) });
-	log_piece_done(ctx);
+	log_piece_done(log);
 }
 
 static void on_infinite_loop(void *ctx, int32_t insn_idx, const struct loupe_state *cur,
