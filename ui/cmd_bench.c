@@ -9,6 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "bpfloupe/insn.h"
 #include "bpfloupe/kernel.h"
 #include "bpfloupe/log.h"
 #include "bpfloupe/trace.h"
