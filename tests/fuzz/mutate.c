@@ -230,7 +230,7 @@ int main(int argc, char **argv)
 			max_len = (size_t)value;
 		else if (argv[i][0] != '-')
 			add_path(argv[i]);
-		else
+		else if (strncmp(argv[i], "-entropic=", 10) != 0)
 			fprintf(stderr, "%s: ignored\n", argv[i]);
 	}
 	state = seed * 0x9e3779b97f4a7c15ull + 1;
