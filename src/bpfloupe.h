@@ -21,6 +21,7 @@
 #include "bpfloupe/source.h"
 #include "bpfloupe/state.h"
 #include "bpfloupe/trace.h"
+#include "bpfloupe/tree.h"
 #include "bpfloupe/verify.h"
 
 #endif
