@@ -18,7 +18,7 @@ DESTDIR=$work/dest "$meson" install -C "$build" --no-rebuild --quiet
 root=$work/dest$prefix
 for file in bin/bpfloupe include/bpfloupe.h share/man/man1/bpfloupe.1 \
 	share/bash-completion/completions/bpfloupe share/bpfloupe/filters/worker.c \
-	share/bpfloupe/samples/prune-at-join.bpf.o; do
+	share/bpfloupe/samples/prune-at-join.bpf.o share/bpfloupe/lessons/1-hits.lesson; do
 	[ -s "$root/$file" ] || fail "$file is not installed"
 done
 
@@ -26,6 +26,9 @@ cd "$work"
 "$root/bin/bpfloupe" "$root/share/bpfloupe/samples/prune-at-join.bpf.o" >summary ||
 	fail "the installed program ends with $?"
 grep -q '  accepted' summary || fail "the installed program does not judge: $(cat summary)"
+
+"$root/bin/bpfloupe" --lesson 1 >lesson || fail "the installed program finds no lessons"
+grep -q 'pruned' lesson || fail "the installed lesson says: $(cat lesson)"
 
 # --help and the man page come from the same table: every option is in both.
 "$root/bin/bpfloupe" --help | sed -n 's/^  \(-[-a-z]*\) .*/\1/p' | sort -u >options

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "args.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <linux/audit.h>
 #include <stdarg.h>
@@ -52,6 +53,7 @@ enum option_id {
 	OPT_VIEW,
 	OPT_THEME,
 	OPT_ASCII,
+	OPT_LESSON,
 	OPT_HELP,
 };
 
@@ -105,6 +107,7 @@ static const struct option_row options[] = {
 	{ OPT_VIEW, "view", "NAME", FOR_EXPLORE, "view to open: cfg, walk, prune, cost, blame, lab, log ..." },
 	{ OPT_THEME, "theme", "NAME", FOR_EXPLORE, "dark, light or none" },
 	{ OPT_ASCII, "ascii", NULL, FOR_EXPLORE | FOR_CFG, "no characters beyond ASCII" },
+	{ OPT_LESSON, "lesson", "[N]", FOR_EXPLORE, "open lesson N on pruning; without a number: list the lessons" },
 	{ OPT_HELP, "help", NULL, UINT32_MAX, "this text" },
 };
 
@@ -339,6 +342,9 @@ static int set_option(struct args *args, const struct option_row *row, char *val
 	case OPT_ASCII:
 		args->ascii = true;
 		return 0;
+	case OPT_LESSON:
+		args->lessons = true;
+		return value ? parse_u32(value, row->name, 1, 1000, &args->lesson) : 0;
 	case OPT_HELP:
 		args->help = true;
 		return 0;
@@ -390,7 +396,11 @@ static int parse_option(struct args *args, uint32_t command, const char *name, i
 				     command == FOR_EXPLORE ? "" : " ");
 	if (!row->arg && value)
 		return complain_text("option '%s' takes no argument", word);
-	if (row->arg && !value) {
+	/* "[N]": a number, or nothing */
+	if (row->arg && row->arg[0] == '[') {
+		if (!value && *i + 1 < argc && isdigit((unsigned char)argv[*i + 1][0]))
+			value = argv[++*i];
+	} else if (row->arg && !value) {
 		if (*i + 1 >= argc)
 			return complain_text("option '%s' needs %s", word, row->arg);
 		value = argv[++*i];

@@ -59,6 +59,8 @@ struct args {
 	const char *script, *view, *theme;
 	uint32_t width, height;
 	bool ascii;
+	bool lessons;	      /* --lesson */
+	uint32_t lesson;      /* its number, 0: list them */
 	bool help;
 };
 

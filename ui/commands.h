@@ -24,6 +24,9 @@ int cmd_optimize(const struct args *args);
 int cmd_parity(const struct args *args);
 int cmd_bench(const struct args *args);
 int cmd_lab(const struct args *args);
+struct tui_options;
+/* --lesson; opts are those of the explorer without a lesson. */
+int cmd_lesson(const struct args *args, const struct tui_options *opts);
 /* What the explorer would show first, as text: for output that is no terminal. */
 int cmd_summary(const struct args *args);
 

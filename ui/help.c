@@ -97,6 +97,9 @@ void help_view(enum view_id view, help_emit *emit, void *data)
 	emit(data, HELP_HEADING, "In every view", "");
 	help_keys(VIEW_ANY, emit, data);
 	emit(data, HELP_BLANK, "", "");
+	emit(data, HELP_HEADING, "While a lesson is open", "");
+	help_keys(VIEW_LESSON, emit, data);
+	emit(data, HELP_BLANK, "", "");
 	emit(data, HELP_HEADING, "Commands", "");
 	help_commands(emit, data);
 }
@@ -149,6 +152,9 @@ void tui_keys_write(FILE *out, enum tui_keys_format format)
 		fputs(".SH KEYS OF THE EXPLORER\n", out);
 	emit(out, HELP_HEADING, "In every view", "");
 	help_keys(VIEW_ANY, emit, out);
+	emit(out, HELP_BLANK, "", "");
+	emit(out, HELP_HEADING, "While a lesson is open", "");
+	help_keys(VIEW_LESSON, emit, out);
 	for (int id = 0; id < VIEW_CNT; id++) {
 		const struct view_ops *ops = view_ops((enum view_id)id);
 

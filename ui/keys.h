@@ -36,6 +36,7 @@ enum view_id {
 #include "views.def"
 	VIEW_CNT,
 	VIEW_ANY = VIEW_CNT, /* keys that work in every view */
+	VIEW_LESSON,	     /* keys that work everywhere while a lesson is open; they win */
 };
 
 enum request {

@@ -34,6 +34,8 @@ static int cmd_explore(const struct args *args)
 		.ascii = args->ascii,
 	};
 
+	if (args->lessons)
+		return cmd_lesson(args, &opts);
 	if (!args->script && !isatty(STDOUT_FILENO))
 		return cmd_summary(args);
 	return tui_run(&opts);
@@ -160,7 +162,7 @@ static int run(int argc, char **argv)
 			write_help(stdout);
 		return STATUS_OK;
 	}
-	if (!args.file_cnt && !args.generate) {
+	if (!args.file_cnt && !args.generate && !args.lessons) {
 		if (command->name)
 			return complain_text("%s needs a file; see bpfloupe %s --help", command->name,
 					     command->name);

@@ -68,7 +68,7 @@ static bool has_what_it_needs(enum view_id id, const struct subject *subject)
 	return subject->filter || subject->trace;
 }
 
-static void close_view(struct tui *tui, enum view_id id)
+void tui_close_view(struct tui *tui, enum view_id id)
 {
 	struct view *view = tui->views[id];
 
@@ -84,7 +84,7 @@ static void close_subject_views(struct tui *tui)
 {
 	for (int id = 0; id < VIEW_CNT; id++) {
 		if (all_views[id]->needs != VIEW_NEEDS_NOTHING)
-			close_view(tui, (enum view_id)id);
+			tui_close_view(tui, (enum view_id)id);
 	}
 }
 
@@ -176,6 +176,8 @@ struct view *tui_view(struct tui *tui)
 		land(tui);
 		if (all_views[tui->view]->needs != VIEW_NEEDS_NOTHING)
 			tui->view = suitable_view(tui, subject);
+		if (tui->lesson)
+			lesson_arrive(tui);
 	}
 	return open_view(tui, tui->view);
 }
@@ -447,6 +449,8 @@ static void open_prompt(struct tui *tui, enum request what, const char *label)
 
 static void general_request(struct tui *tui, enum request request)
 {
+	if (lesson_request(tui, request))
+		return;
 	if (request >= REQ_VIEW_LIST) {
 		tui_show(tui, (enum view_id)(request - REQ_VIEW_LIST));
 		return;
@@ -559,8 +563,10 @@ void tui_key(struct tui *tui, int key)
 {
 	tui->message[0] = '\0';
 	if (!tui->prompt.open) {
-		enum request request = key_request(tui->view, key);
+		enum request request = tui->lesson ? key_request(VIEW_LESSON, key) : REQ_NONE;
 
+		if (request != REQ_STOP_NEXT && request != REQ_STOP_PREV)
+			request = key_request(tui->view, key);
 		if (request == REQ_NONE)
 			tui_say(tui, UI_NOTICE, "that key means nothing here; ? shows the keys");
 		else
@@ -683,7 +689,7 @@ static int interact(struct tui *tui)
 static void finish(struct tui *tui)
 {
 	for (int id = 0; id < VIEW_CNT; id++)
-		close_view(tui, (enum view_id)id);
+		tui_close_view(tui, (enum view_id)id);
 	jobs_destroy(tui->jobs);
 	for (uint32_t i = 0; i < tui->subject_cnt && tui->subjects; i++)
 		subject_finish(&tui->subjects[i]);
@@ -692,6 +698,7 @@ static void finish(struct tui *tui)
 	free(tui->subjects);
 	free(tui->inputs);
 	screen_destroy(tui->screen);
+	lesson_play_destroy(tui->lesson);
 }
 
 int tui_run(const struct tui_options *opts)
@@ -720,7 +727,8 @@ int tui_run(const struct tui_options *opts)
 	tui.jobs = jobs_create();
 	tui.screen = screen_create(opts->width ? (int)opts->width : 80,
 				   opts->height ? (int)opts->height : 24);
-	if (!tui.jobs || !tui.screen)
+	tui.lesson = opts->lesson ? lesson_play_create(opts->lesson) : NULL;
+	if (!tui.jobs || !tui.screen || (opts->lesson && !tui.lesson))
 		fprintf(stderr, "bpfloupe: out of memory\n");
 	else if (open_inputs(&tui) == 0 && choose_start(&tui) == 0)
 		status = opts->script ? tui_script(&tui, opts->script) : interact(&tui);

@@ -18,6 +18,7 @@ struct tui_options {
 	const char *view;   /* name of the view to open, NULL: what suits the verdict */
 	const char *theme;  /* "dark", "light" or "none"; NULL: none with NO_COLOR, else dark, or
 			       what  COLORFGBG tells of a light background */
+	const struct lesson *lesson; /* whose program files[0] is, NULL: none */
 	const char *script; /* commands and keys to obey without a terminal, "-": standard input;
 			       NULL: use the terminal */
 	uint32_t width, height; /* cells of a script's screen, 0: 80 and 24 */

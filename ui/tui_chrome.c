@@ -399,7 +399,13 @@ void tui_draw(struct tui *tui)
 
 		pen_text(&pen, UI_NOTICE, "needs 40×10 at least");
 	} else if (view) {
+		int rows = tui->lesson && view->subject ? lesson_rows(tui->lesson, area) : 0;
+
+		area.h -= rows;
 		view->ops->draw(view, screen, area);
+		if (rows)
+			lesson_draw(tui->lesson, screen,
+				    (struct rect){ 0, area.y + area.h, w, rows });
 	} else {
 		draw_missing(tui, area);
 	}

@@ -3,6 +3,7 @@
 #ifndef BPFLOUPE_UI_TUI_INTERNAL_H
 #define BPFLOUPE_UI_TUI_INTERNAL_H
 
+#include "lesson_play.h"
 #include "prompt.h"
 #include "terminal.h"
 #include "tui.h"
@@ -30,6 +31,7 @@ struct tui {
 	uint32_t back_cnt;
 	bool landed; /* the current subject was shown where its answer is */
 	struct place place;
+	struct lesson_play *lesson; /* NULL: none is open */
 	struct loupe_loc loc; /* register or slot last looked at */
 	bool has_loc;
 	struct jobs *jobs;
@@ -64,6 +66,8 @@ int tui_script(struct tui *tui, const char *path);
 void tui_key(struct tui *tui, int key);
 /** Obeys a request as if its key was typed. */
 void tui_request(struct tui *tui, enum request request);
+/** Forgets what a view shows; it opens anew. */
+void tui_close_view(struct tui *tui, enum view_id id);
 /** The view in sight, opened if what it needs is there; NULL otherwise. */
 struct view *tui_view(struct tui *tui);
 struct subject *tui_current_subject(struct tui *tui);
