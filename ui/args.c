@@ -89,7 +89,7 @@ static const struct option_row options[] = {
 	{ OPT_LEVEL_2, "O2", NULL, FOR_OPTIMIZE | FOR_EVAL, "build it anew from what it decides, where that is shorter (default)" },
 	{ OPT_LEVEL_3, "O3", NULL, FOR_OPTIMIZE | FOR_EVAL, "try orders in which words are asked for, too" },
 	{ OPT_TABLE, "table", "FILE", FOR_EVAL, "run the calls of a table, with the filter as it is and optimized" },
-	{ OPT_WEIGHTS, "weights", "FILE", FOR_POLICY, "how often calls are made: a table with columns name, nr, arg0 ... arg5, weight" },
+	{ OPT_WEIGHTS, "weights", "FILE", FOR_POLICY | FOR_EVAL, "how often calls are made: a table with columns name, nr, arg0 ... arg5, weight" },
 	{ OPT_ARCH, "arch", "NAME", FOR_POLICY | FOR_EVAL, "x86_64 (default) or aarch64, whose calls these are" },
 	{ OPT_CAPS, "caps", "CAP,...", FOR_POLICY | FOR_EVAL, "capabilities of the process, for policies that ask (default: none)" },
 	{ OPT_KERNEL, "kernel", "X.Y", FOR_POLICY | FOR_EVAL, "kernel version, for policies that ask (default: 6.18)" },

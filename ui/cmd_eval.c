@@ -95,14 +95,17 @@ struct means {
 };
 
 static int show_row(const struct args *args, const struct loupe_filter *before,
-		    const struct loupe_filter *after, const struct loupe_filter_call *call,
+		    const struct loupe_filter *after, const struct loupe_weight *call,
 		    struct means *means)
 {
 	struct loupe_seccomp_data data = { .nr = call->nr, .arch = args->arch };
 	struct loupe_filter_run was = { 0 }, is = { 0 };
+	const char *name = call->name;
 	char action[64];
 	int status;
 
+	if (!name)
+		name = loupe_syscall_name(args->arch, call->nr);
 	memcpy(data.args, call->args, sizeof(data.args));
 	status = run_one(before, &data, &was);
 	if (!status)
@@ -111,7 +114,7 @@ static int show_row(const struct args *args, const struct loupe_filter *before,
 		return status;
 	loupe_seccomp_action_text(is.result, action, sizeof(action));
 	printf("%-20s %5" PRIu32 " %-14s %8" PRIu32 " %8" PRIu32 " %8" PRIu32 " %8" PRIu32 "  %s\n",
-	       call->name, call->nr, action, was.executed, is.executed, was.loads, is.loads,
+	       name ? name : "-", call->nr, action, was.executed, is.executed, was.loads, is.loads,
 	       loupe_seccomp_is_cached(after, data.arch, data.nr) ? "cached" : "");
 	means->weight += call->weight;
 	means->before += call->weight * was.executed;
@@ -120,7 +123,7 @@ static int show_row(const struct args *args, const struct loupe_filter *before,
 }
 
 static int show_table(const struct args *args, const struct loupe_filter *before,
-		      const struct loupe_filter *after, const struct loupe_filter_calls *calls)
+		      const struct loupe_filter *after, const struct loupe_weights *calls)
 {
 	struct means means = { 0 };
 	int status = 0;
@@ -128,7 +131,7 @@ static int show_table(const struct args *args, const struct loupe_filter *before
 	printf("%-20s %5s %-14s %8s %8s %8s %8s\n", "call", "nr", "action", "insns", "after", "loads",
 	       "after");
 	for (uint32_t i = 0; !status && i < calls->cnt; i++)
-		status = show_row(args, before, after, &calls->call[i], &means);
+		status = show_row(args, before, after, &calls->rows[i], &means);
 	if (!status && means.weight > 0)
 		printf("%-41s %8.2f %8.2f\n", "mean by weight", means.before / means.weight,
 		       means.after / means.weight);
@@ -136,9 +139,11 @@ static int show_table(const struct args *args, const struct loupe_filter *before
 }
 
 /* All calls of a table, with the filter as it is and as optimize makes it. */
-static int eval_table(const struct args *args, const struct loupe_filter *filter)
+static int eval_table(const struct args *args, const struct loupe_filter *filter,
+		      const struct loupe_weights *weights)
 {
-	struct loupe_filter_calls calls = { 0 };
+	struct loupe_filter_opts opts = args->passes;
+	struct loupe_weights calls = { 0 };
 	struct loupe_filter *after = NULL;
 	struct loupe_filter_proof proof;
 	struct loupe_rewrite *rw = NULL;
@@ -147,33 +152,36 @@ static int eval_table(const struct args *args, const struct loupe_filter *filter
 
 	if (args->file_cnt > 1)
 		return complain_text("--table names the calls; '%s' is one too many", args->files[1]);
-	if (loupe_filter_calls_load(args->table, &calls, &err) ||
-	    loupe_filter_optimize_proven(filter, &args->passes, &rw, &proof, NULL, &err) ||
+	opts.weights = weights;
+	if (loupe_weights_load(args->table, NULL, 0, args->arch, &calls, &err) ||
+	    loupe_filter_optimize_proven(filter, &opts, &rw, &proof, NULL, &err) ||
 	    loupe_filter_from_rewrite(filter, rw, loupe_rewrite_edit_cnt(rw), &after, &err))
 		status = complain(&err);
 	else
 		status = show_table(args, filter, after, &calls);
 	loupe_filter_destroy(after);
 	loupe_rewrite_destroy(rw);
-	loupe_filter_calls_finish(&calls);
+	loupe_weights_finish(&calls);
 	return status;
 }
 
 int cmd_eval(const struct args *args)
 {
-	struct loupe_filter *filter;
+	struct loupe_filter *filter = NULL;
+	struct loupe_weights weights = { 0 };
 	struct loupe_error err;
 	int status;
 
 	if (!args->table && args->file_cnt < 2)
 		return complain_text("eval needs a system call behind the filter, or --table FILE");
-	if (policy_input_filter(args->files[0], args, false, &filter, &err))
-		return complain(&err);
-	if (filter->flavour != LOUPE_FILTER_SECCOMP)
+	if (policy_input_filter(args->files[0], args, false, &filter, &weights, &err))
+		status = complain(&err);
+	else if (filter->flavour != LOUPE_FILTER_SECCOMP)
 		status = complain_text("%s: a socket filter sees packets, no system calls",
 				       args->files[0]);
 	else
-		status = args->table ? eval_table(args, filter) : show_call(args, filter);
+		status = args->table ? eval_table(args, filter, &weights) : show_call(args, filter);
 	loupe_filter_destroy(filter);
+	loupe_weights_finish(&weights);
 	return status;
 }

@@ -36,7 +36,7 @@ static int write_result(const struct args *args, enum loupe_filter_emit_as form,
 int cmd_optimize(const struct args *args)
 {
 	struct loupe_filter_opts opts = args->passes;
-	struct loupe_filter_weights weights = { 0 };
+	struct loupe_weights weights = { 0 };
 	struct loupe_filter *filter = NULL;
 	struct loupe_filter_proof proof;
 	struct loupe_rewrite *rw = NULL;
@@ -47,14 +47,8 @@ int cmd_optimize(const struct args *args)
 
 	if (form < 0)
 		return complain_text("--emit takes ddd, asm, words, c, raw or stats, not '%s'", args->emit);
-	if (args->weights) {
-		if (loupe_filter_weights_load(args->weights, &weights, &err)) {
-			loupe_filter_weights_finish(&weights);
-			return complain(&err);
-		}
-		opts.weights = &weights;
-	}
-	if (policy_input_filter(args->files[0], args, false, &filter, &err) ||
+	opts.weights = &weights;
+	if (policy_input_filter(args->files[0], args, false, &filter, &weights, &err) ||
 	    loupe_filter_optimize_proven(filter, &opts, &rw, &proof, &level, &err)) {
 		status = complain(&err);
 	} else {
@@ -65,6 +59,6 @@ int cmd_optimize(const struct args *args)
 	}
 	loupe_rewrite_destroy(rw);
 	loupe_filter_destroy(filter);
-	loupe_filter_weights_finish(&weights);
+	loupe_weights_finish(&weights);
 	return status;
 }

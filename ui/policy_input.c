@@ -19,38 +19,46 @@ static void tell_notes(const char *path, const struct loupe_policy *policy)
 }
 
 int policy_input_compile(const char *path, const void *data, size_t len, const struct loupe_policy_opts *opts,
-			 const char *weights, struct loupe_filter **out, struct loupe_error *err)
+			 struct loupe_weights *weights, struct loupe_filter **out, struct loupe_error *err)
 {
-	struct loupe_weights table = { 0 };
 	struct loupe_policy *policy;
 	int rc = loupe_policy_load(path, data, len, opts, &policy, err);
 
 	if (rc)
 		return rc;
-	if (weights)
-		rc = loupe_weights_load(weights, NULL, 0, policy->arch, &table, err);
-	if (!rc)
-		rc = loupe_policy_compile(policy, weights ? &table : NULL, out, err);
+	rc = loupe_policy_compile(policy, weights && weights->cnt ? weights : NULL, out, err);
 	if (!rc)
 		tell_notes(path, policy);
-	loupe_weights_finish(&table);
+	/* what the policy itself says is for the optimizer too */
+	if (!rc && weights && !weights->cnt) {
+		*weights = policy->frequency;
+		policy->frequency = (struct loupe_weights){ 0 };
+	}
 	loupe_policy_destroy(policy);
 	return rc;
 }
 
 int policy_input_filter(const char *path, const struct args *args, bool only_policy, struct loupe_filter **out,
-			struct loupe_error *err)
+			struct loupe_weights *weights, struct loupe_error *err)
 {
+	struct loupe_weights unused, *table = weights ? weights : &unused;
 	char *data = NULL;
 	size_t len = 0;
-	int rc = input_read(path, &data, &len, err);
+	int rc = 0;
 
+	*table = (struct loupe_weights){ 0 };
+	if (args->weights)
+		rc = loupe_weights_load(args->weights, NULL, 0, args->arch, table, err);
+	if (!rc)
+		rc = input_read(path, &data, &len, err);
 	if (rc)
 		return rc;
 	if (only_policy || (!loupe_filter_sniff(data, len) && loupe_policy_sniff(data, len)))
-		rc = policy_input_compile(path, data, len, &args->policy, args->weights, out, err);
+		rc = policy_input_compile(path, data, len, &args->policy, table, out, err);
 	else
 		rc = loupe_filter_load(path, data, len, NULL, out, err);
 	free(data);
+	if (!weights)
+		loupe_weights_finish(&unused);
 	return rc;
 }

@@ -8,18 +8,20 @@
 /**
  * Compiles the policy in data; what its reader left out is told in one line on stderr.
  * @param path     what it is called; @include is relative to it
- * @param weights  path of a table, NULL: none
+ * @param weights  how often calls are made; without a row it receives what the policy says. NULL: none
  */
 int policy_input_compile(const char *path, const void *data, size_t len, const struct loupe_policy_opts *opts,
-			 const char *weights, struct loupe_filter **out, struct loupe_error *err);
+			 struct loupe_weights *weights, struct loupe_filter **out, struct loupe_error *err);
 
 /**
  * Opens a filter, or compiles a policy.
  * @param only_policy  refuse filters
  * @param out          receives the filter, free with loupe_filter_destroy()
+ * @param weights      zeroed first; receives the table of --weights, or what the policy says; free with
+ *                     loupe_weights_finish(), on failure too. May be NULL
  * @return 0 or a negative errno with err filled
  */
 int policy_input_filter(const char *path, const struct args *args, bool only_policy, struct loupe_filter **out,
-			struct loupe_error *err);
+			struct loupe_weights *weights, struct loupe_error *err);
 
 #endif

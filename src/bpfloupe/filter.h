@@ -238,46 +238,39 @@ struct loupe_filter_pass {
 /** The passes in the order in which they run. */
 LOUPE_API const struct loupe_filter_pass *loupe_filter_passes(uint32_t *cnt);
 
-/* How often system calls are made, in any unit. */
-struct loupe_filter_weights {
-	uint32_t *nr; /* ascending, none twice */
-	double *weight;
-	uint32_t cnt;
-};
-
-/* A system call that is made. */
-struct loupe_filter_call {
-	char *name; /* what the table calls it */
+/* One row of a table of calls and how often they are made. */
+struct loupe_weight {
+	char *name; /* what the table calls it, NULL: nothing */
 	uint32_t nr;
+	bool has_args; /* false: the row stands for calls with any arguments */
 	uint64_t args[6];
-	double weight; /* how often, in any unit; not negative */
+	double weight; /* at least 0, in any unit */
 };
 
-struct loupe_filter_calls {
-	struct loupe_filter_call *call;
+struct loupe_weights {
+	uint32_t arch; /* AUDIT_ARCH_* that the numbers are of */
+	struct loupe_weight *rows;
 	uint32_t cnt;
 };
 
 /**
- * Reads a table: a line a call, columns separated by tabs: name, number, six arguments, weight; more
- * columns, and lines that start with #, are ignored.
- * @param out  zeroed first; free with loupe_filter_calls_finish()
- * @return 0; -EINVAL with the line; errno of reading; -ENOMEM
+ * Reads a table of calls: a line a call, columns separated by tabs or spaces. The first line, when
+ * it starts with '#' and has a column weight and one of name and nr, names the columns: name, nr,
+ * arg0 ... arg5, weight; others are ignored. Without it they are name and weight, or, where the
+ * first row has nine or more, name, nr, six arguments, weight. Other lines that start with '#' are
+ * comments.
+ * @param path  shown in errors; read from when data is NULL ("-": standard input)
+ * @param data  contents, or NULL
+ * @param len   bytes of data
+ * @param arch  AUDIT_ARCH_* whose names are meant
+ * @param out   zeroed first; free with loupe_weights_finish()
+ * @return 0; -EINVAL with the position; errno of reading; -ENOMEM
  */
-LOUPE_API int loupe_filter_calls_load(const char *path, struct loupe_filter_calls *out,
-				      struct loupe_error *err);
+LOUPE_API int loupe_weights_load(const char *path, const void *data, size_t len, uint32_t arch,
+				 struct loupe_weights *out, struct loupe_error *err);
 
-LOUPE_API void loupe_filter_calls_finish(struct loupe_filter_calls *calls);
-
-/**
- * Reads such a table for its weights; those of equal numbers add up.
- * @param out  zeroed first; free with loupe_filter_weights_finish(), on failure too
- * @return as loupe_filter_calls_load()
- */
-LOUPE_API int loupe_filter_weights_load(const char *path, struct loupe_filter_weights *out,
-					struct loupe_error *err);
-
-LOUPE_API void loupe_filter_weights_finish(struct loupe_filter_weights *weights);
+/** Frees what weights owns and zeroes it. */
+LOUPE_API void loupe_weights_finish(struct loupe_weights *weights);
 
 /* Zero-initialised means: everything on, instructions stay where they are. */
 struct loupe_filter_opts {
@@ -288,8 +281,8 @@ struct loupe_filter_opts {
 	 * other orders of words are tried.
 	 */
 	uint32_t level;
-	const struct loupe_filter_weights *weights; /* for level 2 and 3; NULL: what the filter
-						       tests early is frequent */
+	const struct loupe_weights *weights; /* for level 2 and 3; NULL: what the filter tests early
+						is frequent */
 };
 
 /** Switches a pass off or on by name. @return 0, -ENOENT when there is none of that name */

@@ -47,19 +47,6 @@ struct loupe_policy_rule {
 	uint32_t line;	   /* 1-based, of what the rule was written as */
 };
 
-/* One row of a table of calls with their frequency. */
-struct loupe_weight {
-	uint32_t nr;
-	bool has_args; /* false: the row stands for calls with any arguments */
-	uint64_t args[6];
-	double weight; /* at least 0, in any unit */
-};
-
-struct loupe_weights {
-	struct loupe_weight *rows;
-	uint32_t cnt;
-};
-
 struct loupe_policy {
 	char *name; /* file's name without directories; Firecracker: and the filter's name */
 	enum loupe_policy_format format;
@@ -117,20 +104,6 @@ LOUPE_API enum loupe_policy_format loupe_policy_sniff(const void *data, size_t l
  */
 LOUPE_API uint32_t loupe_policy_eval(const struct loupe_policy *policy,
 				     const struct loupe_seccomp_data *data, int64_t *rule);
-
-/**
- * Reads a table of calls: a line a call, columns separated by tabs or spaces. The first line, when
- * it starts with '#', names the columns: name, nr, arg0 ... arg5, weight; others are ignored.
- * Without it the columns are name and weight. Other lines that start with '#' are comments.
- * @param path  shown in errors; read from when data is NULL
- * @param arch  AUDIT_ARCH_* whose names are meant
- * @param out   filled; free with loupe_weights_finish()
- */
-LOUPE_API int loupe_weights_load(const char *path, const void *data, size_t len, uint32_t arch,
-				 struct loupe_weights *out, struct loupe_error *err);
-
-/** Frees what weights owns and zeroes it. */
-LOUPE_API void loupe_weights_finish(struct loupe_weights *weights);
 
 /**
  * Makes a filter of a policy: the architecture is tested first, then a search tree over the number,

@@ -7,13 +7,8 @@
 
 #include "filter/commit.h"
 #include "filter/ir_thread.h"
+#include "filter/plan.h"
 #include "filter/synth.h"
-
-/*
- * Who gives weights wants calls to be fast: so many tests more than necessary may be spent on the
- * tree of numbers, each of which divides a long row.
- */
-enum { SPARE_TESTS = 5 };
 
 /* Orders of words that the search tries. */
 enum { TRIALS = 48 };
@@ -22,6 +17,16 @@ enum { TRIALS = 48 };
 struct result {
 	struct filter_ir ir;
 	struct filter_ir_code code;
+	double cost; /* instructions; or, by weights, what a call costs */
+};
+
+/* What all results are made from. */
+struct maker {
+	const struct loupe_filter *filter;
+	const struct filter_ir *ir;
+	uint32_t use;			     /* FILTER_USE_* */
+	const struct loupe_weights *weights; /* NULL: none */
+	struct filter_plans *plans;
 };
 
 static void result_finish(struct result *r)
@@ -31,50 +36,117 @@ static void result_finish(struct result *r)
 	*r = (struct result){ 0 };
 }
 
-static int copy_weights(const struct loupe_filter_weights *from, struct filter_weights *to)
+/* Mean of the instructions that calls execute. */
+static int mean_of(const struct loupe_filter *filter, const struct loupe_weights *weights,
+		   double *mean)
 {
-	*to = (struct filter_weights){ .cnt = from->cnt };
-	to->rows = malloc((from->cnt + 1) * sizeof(*to->rows));
-	if (!to->rows)
-		return -ENOMEM;
-	for (uint32_t i = 0; i < from->cnt; i++)
-		to->rows[i] = (struct filter_weight){ from->nr[i], from->weight[i] };
+	double total = 0, sum = 0;
+
+	for (uint32_t i = 0; i < weights->cnt; i++) {
+		const struct loupe_weight *row = &weights->rows[i];
+		struct loupe_seccomp_data data = { .nr = row->nr, .arch = weights->arch };
+		const struct loupe_filter_input input = { .data = &data, .len = sizeof(data) };
+		struct loupe_filter_run run = { 0 };
+		int err;
+
+		memcpy(data.args, row->args, sizeof(data.args));
+		err = loupe_filter_eval(filter, &input, &run, NULL);
+		if (err)
+			return err;
+		total += row->weight;
+		sum += row->weight * run.executed;
+	}
+	*mean = sum / total;
 	return 0;
+}
+
+/* What a program costs, in instructions executed, its length included. */
+static int cost_by_weight(const struct loupe_cbpf_insn *insns, uint32_t cnt,
+			  const struct loupe_weights *weights, double *cost)
+{
+	struct loupe_filter filter = { .flavour = LOUPE_FILTER_SECCOMP, .cnt = cnt };
+	int err;
+
+	filter.insns = malloc(cnt * sizeof(*filter.insns));
+	if (!filter.insns)
+		return -ENOMEM;
+	memcpy(filter.insns, insns, cnt * sizeof(*insns));
+	err = mean_of(&filter, weights, cost);
+	*cost += FILTER_SIZE_COST * cnt;
+	free(filter.insns);
+	return err;
+}
+
+static int measure(const struct maker *m, struct result *r)
+{
+	struct loupe_cbpf_insn *insns;
+	int err;
+
+	r->cost = r->code.cnt;
+	if (!m->weights)
+		return 0;
+	insns = malloc(r->code.cnt * sizeof(*insns));
+	if (!insns)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < r->code.cnt; i++)
+		insns[i] = r->code.items[i].insn;
+	err = cost_by_weight(insns, r->code.cnt, m->weights, &r->cost);
+	free(insns);
+	return err;
+}
+
+static int thread(const struct maker *m, struct filter_ir *ir)
+{
+	return filter_ir_thread(ir, m->filter->flavour,
+				(m->use & FILTER_USE_TESTS ? FILTER_THREAD_TESTS : 0) |
+					(m->use & FILTER_USE_LOADS ? FILTER_THREAD_LOADS : 0));
+}
+
+/* Makes a graph of what was decided. */
+static int synthesize(const struct maker *m, const struct choices *c, struct filter_ir *made)
+{
+	struct filter_synth_opts opts = { .like = m->ir, .plans = m->plans };
+	double *flow = NULL;
+	int err;
+
+	if (m->weights) {
+		flow = filter_flow(c, m->weights);
+		if (!flow)
+			return -ENOMEM;
+		opts.flow = flow;
+	}
+	err = filter_synth(c, &opts, made);
+	free(flow);
+	return err;
 }
 
 /*
  * Builds a graph anew for one order of words.
  * @return 0; -ENOTSUP, -E2BIG when it is not decided what the filter decides; -ENOMEM
  */
-static int build_anew(const struct filter_ir *ir, const uint8_t *order, uint32_t use,
-		      const struct loupe_filter_weights *weights, struct result *out)
+static int build_anew(const struct maker *m, const uint8_t *order, struct result *out)
 {
-	struct filter_weights w = { 0 };
 	struct filter_ir made = { 0 };
 	struct choices c;
 	int err = choices_init(&c, order);
 
 	*out = (struct result){ 0 };
 	if (!err)
-		err = choices_read(&c, ir);
+		err = choices_read(&c, m->ir);
 	if (!err)
-		err = weights && weights->cnt ? copy_weights(weights, &w)
-					      : filter_weights_guess(&c, ir, &w);
+		err = synthesize(m, &c, &made);
 	if (!err)
-		err = filter_synth(&c, &w, weights && weights->cnt ? SPARE_TESTS : 0, &made);
-	if (!err)
-		err = filter_ir_thread(&made, LOUPE_FILTER_SECCOMP,
-				       (use & FILTER_USE_TESTS ? FILTER_THREAD_TESTS : 0) |
-					       (use & FILTER_USE_LOADS ? FILTER_THREAD_LOADS : 0));
+		err = thread(m, &made);
 	if (!err)
 		err = filter_ir_arrange(&made, &out->ir);
 	if (!err)
 		err = filter_ir_encode(&out->ir, &out->code);
+	if (!err)
+		err = measure(m, out);
 	if (err)
 		result_finish(out);
 	filter_ir_finish(&made);
 	choices_finish(&c);
-	free(w.rows);
 	return err;
 }
 
@@ -109,12 +181,11 @@ static void move_word(uint8_t order[FILTER_WORD_CNT], uint8_t word, uint8_t to)
 	order[word] = goal;
 }
 
-/* Moves words about at random and keeps what makes the filter no longer. */
-static int search(const struct filter_ir *ir, uint32_t use,
-		  const struct loupe_filter_weights *weights, struct result *best)
+/* Moves words about at random and keeps what makes the filter cost no more. */
+static int search(const struct maker *m, struct result *best)
 {
 	uint8_t order[FILTER_WORD_CNT], tried[FILTER_WORD_CNT], places[FILTER_WORD_CNT];
-	uint32_t cnt = words_asked(ir, places);
+	uint32_t cnt = words_asked(m->ir, places);
 	uint64_t random = 4;
 	int err = 0;
 
@@ -131,8 +202,8 @@ static int search(const struct filter_ir *ir, uint32_t use,
 			continue;
 		memcpy(tried, order, sizeof(order));
 		move_word(tried, places[word], places[to]);
-		err = build_anew(ir, tried, use, weights, &trial);
-		if (!err && trial.code.cnt <= best->code.cnt) {
+		err = build_anew(m, tried, &trial);
+		if (!err && trial.cost <= best->cost) {
 			result_finish(best);
 			*best = trial;
 			memcpy(order, tried, sizeof(order));
@@ -145,49 +216,69 @@ static int search(const struct filter_ir *ir, uint32_t use,
 	return err;
 }
 
-static int commit_best(struct filter_opt *opt, const struct result *kept, struct result *anew)
+/* Whoever gives weights may get a longer filter that costs less. */
+static int commit_best(struct filter_opt *opt, const struct maker *m, const struct result *kept,
+		       const struct result *anew)
 {
-	uint32_t cnt = kept->code.cnt;
+	double was = opt->filter->cnt;
+	int err = 0;
 
-	if (anew->code.cnt && anew->code.cnt < cnt && anew->code.cnt <= opt->filter->cnt) {
-		int err = filter_commit_new(opt, &anew->ir, &anew->code);
-
+	if (m->weights)
+		err = cost_by_weight(opt->filter->insns, opt->filter->cnt, m->weights, &was);
+	if (err)
+		return err;
+	if (anew->code.cnt && anew->cost < kept->cost && anew->cost <= was &&
+	    anew->code.cnt <= LOUPE_FILTER_MAX_INSNS) {
+		err = filter_commit_new(opt, &anew->ir, &anew->code);
 		return err ? err : 1;
 	}
-	if (cnt <= opt->filter->cnt) {
-		int err = filter_commit_graph(opt, &kept->ir, &kept->code);
-
+	if (kept->code.cnt <= opt->filter->cnt) {
+		err = filter_commit_graph(opt, &kept->ir, &kept->code);
 		return err ? err : 1;
 	}
 	return 0;
 }
 
+static bool has_weight(const struct loupe_weights *weights)
+{
+	for (uint32_t i = 0; weights && i < weights->cnt; i++) {
+		if (weights->rows[i].weight > 0)
+			return true;
+	}
+	return false;
+}
+
 int filter_optimize_graph(struct filter_opt *opt, uint32_t use,
-			  const struct loupe_filter_weights *weights)
+			  const struct loupe_weights *weights)
 {
 	const struct loupe_filter *filter = opt->filter;
 	struct result kept = { 0 }, anew = { 0 };
+	struct filter_plans plans = { 0 };
+	bool is_seccomp = filter->flavour == LOUPE_FILTER_SECCOMP;
+	const struct maker m = { filter, &kept.ir, use,
+				 is_seccomp && has_weight(weights) ? weights : NULL, &plans };
 	int err;
 
 	if (opt->scratch)
 		return 0;
 	err = filter_ir_read(&kept.ir, filter->insns, filter->cnt, NULL);
 	if (!err)
-		err = filter_ir_thread(&kept.ir, filter->flavour,
-				       (use & FILTER_USE_TESTS ? FILTER_THREAD_TESTS : 0) |
-					       (use & FILTER_USE_LOADS ? FILTER_THREAD_LOADS : 0));
+		err = thread(&m, &kept.ir);
 	if (!err)
 		err = filter_ir_encode(&kept.ir, &kept.code);
-	if (!err && use & FILTER_USE_SYNTH && filter->flavour == LOUPE_FILTER_SECCOMP) {
-		err = build_anew(&kept.ir, NULL, use, weights, &anew);
+	if (!err)
+		err = measure(&m, &kept);
+	if (!err && use & FILTER_USE_SYNTH && is_seccomp) {
+		err = build_anew(&m, NULL, &anew);
 		if (!err && use & FILTER_USE_SEARCH)
-			err = search(&kept.ir, use, weights, &anew);
+			err = search(&m, &anew);
 		/* What cannot be decided keeps its structure. */
 		if (err == -ENOTSUP || err == -E2BIG)
 			err = 0;
 	}
 	if (!err)
-		err = commit_best(opt, &kept, &anew);
+		err = commit_best(opt, &m, &kept, &anew);
+	filter_plans_finish(&plans);
 	result_finish(&kept);
 	result_finish(&anew);
 	return err;

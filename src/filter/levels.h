@@ -21,6 +21,6 @@ enum {
  *         and nothing was recorded; negative errno
  */
 int filter_optimize_graph(struct filter_opt *opt, uint32_t use,
-			  const struct loupe_filter_weights *weights);
+			  const struct loupe_weights *weights);
 
 #endif

@@ -282,7 +282,7 @@ static int finish_filter(const char *path, struct filter_code *code,
 	return 0;
 }
 
-static int read_all(const char *path, uint8_t **data, size_t *len, struct loupe_error *err)
+int filter_read_all(const char *path, uint8_t **data, size_t *len, struct loupe_error *err)
 {
 	bool standard = !strcmp(path, "-");
 	int fd = standard ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
@@ -302,7 +302,7 @@ static int read_all(const char *path, uint8_t **data, size_t *len, struct loupe_
 			if (!bigger) {
 				ret = cap > MAX_INPUT
 					      ? loupe_error_set(err, -EFBIG,
-								"too large for a filter")
+								"larger than any filter or table")
 					      : loupe_error_set(err, -ENOMEM, "out of memory");
 				break;
 			}
@@ -369,7 +369,7 @@ int loupe_filter_load(const char *path, const void *data, size_t len,
 	if (!path)
 		path = "";
 	if (!data) {
-		ret = read_all(path, &own, &len, err);
+		ret = filter_read_all(path, &own, &len, err);
 		data = own;
 	}
 	if (!ret)

@@ -22,6 +22,13 @@ void filter_code_finish(struct filter_code *code);
 int filter_text_error(struct loupe_error *err, const char *text, const char *at, const char *fmt,
 		      ...) LOUPE_PRINTF(4, 5);
 
+/**
+ * Reads a whole file, or standard input ("-").
+ * @param data  the caller's to free, on failure too
+ * @param len   receives its length
+ */
+int filter_read_all(const char *path, uint8_t **data, size_t *len, struct loupe_error *err);
+
 /** Reads C source: the first initializer of struct sock_filter. text is NUL-terminated. */
 int filter_read_c(const char *text, struct filter_code *code, struct loupe_error *err);
 

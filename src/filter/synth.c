@@ -2,13 +2,18 @@
 #include "filter/synth.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "filter/plan.h"
 #include "filter/tree.h"
 
 /* Cells wider than this are not looked at number by number. */
 enum { WIDE = 64 };
+
+/* Share of calls that nobody told of, in one tree: they break ties. */
+#define LEAST_FLOW 1e-6
 
 /* ---- weights ------------------------------------------------------------------------------ */
 
@@ -94,76 +99,120 @@ static const struct choice_node *number_node(const struct choices *c, uint32_t *
 	return is_var(c, n, FILTER_WORD_NR) ? n : NULL;
 }
 
-int filter_weights_guess(const struct choices *c, const struct filter_ir *ir,
-			 struct filter_weights *out)
+/*
+ * The weight that a filter suggests for numbers: what it tests early is frequent. Each number that
+ * it treats differently from most others has a weight that halves with every second instruction
+ * that decides about it.
+ */
+static void guess(const struct choices *c, const struct choice_node *n, const struct filter_ir *ir,
+		  uint32_t arch, double *weights)
 {
-	uint32_t arch, most, cnt = 0;
-	const struct choice_node *n = number_node(c, &arch);
+	uint32_t most = usual(c, n);
 
-	*out = (struct filter_weights){ 0 };
-	if (!n)
-		return 0;
-	most = usual(c, n);
-	for (uint32_t i = 0; i < n->cnt; i++)
-		cnt += seg_end(c, n, i) - c->segs[n->first + i].lo <= WIDE ? WIDE : 0;
-	out->rows = malloc((cnt + 1) * sizeof(*out->rows));
-	if (!out->rows)
-		return -ENOMEM;
 	for (uint32_t i = 0; i < n->cnt; i++) {
 		uint64_t lo = c->segs[n->first + i].lo, end = seg_end(c, n, i);
 
+		weights[i] = 0;
 		if (end - lo > WIDE || c->segs[n->first + i].to == most)
 			continue;
-		for (uint64_t nr = lo; nr < end; nr++) {
-			double weight = 1;
+		for (uint64_t nr = lo; nr < end; nr++)
+			weights[i] += ldexp(1, -(int)(depth_of(ir, arch, (uint32_t)nr) / 2));
+	}
+}
 
-			for (uint32_t d = depth_of(ir, arch, (uint32_t)nr); d > 1; d -= 2)
-				weight /= 2;
-			out->rows[out->cnt++] = (struct filter_weight){ (uint32_t)nr, weight };
+/* ---- flow --------------------------------------------------------------------------------- */
+
+static uint32_t word_of(const struct choice_var *var, const struct loupe_weights *weights,
+			const struct loupe_weight *row)
+{
+	struct loupe_seccomp_data data = { .nr = row->nr, .arch = weights->arch };
+	uint32_t word;
+
+	memcpy(data.args, row->args, sizeof(data.args));
+	memcpy(&word, (const char *)&data + var->offset, sizeof(word));
+	return word & var->mask;
+}
+
+static uint32_t seg_of(const struct choices *c, const struct choice_node *n, uint32_t value)
+{
+	uint32_t low = 0, high = n->cnt - 1;
+
+	while (low < high) {
+		uint32_t mid = (low + high + 1) / 2;
+
+		if (c->segs[n->first + mid].lo <= value)
+			low = mid;
+		else
+			high = mid - 1;
+	}
+	return n->first + low;
+}
+
+/* Sends one call along as far as its words are known. */
+static void send(const struct choices *c, const struct loupe_weights *weights,
+		 const struct loupe_weight *row, double share, double *flow, double *arriving)
+{
+	uint32_t node = c->root;
+
+	while (c->nodes[node].var != CHOICE_LEAF) {
+		const struct choice_var *var = &c->vars[c->nodes[node].var];
+		uint32_t seg;
+
+		if (!row->has_args && var->offset > FILTER_WORD_ARCH)
+			break;
+		seg = seg_of(c, &c->nodes[node], word_of(var, weights, row));
+		flow[seg] += share;
+		node = c->segs[seg].to;
+	}
+	arriving[node] += share;
+}
+
+/* Calls whose arguments nobody knows take all ways alike. */
+static void spread(const struct choices *c, double *flow, double *arriving)
+{
+	for (uint32_t i = c->root + 1; i--;) {
+		const struct choice_node *n = &c->nodes[i];
+
+		for (uint32_t s = n->first; s < n->first + n->cnt; s++) {
+			flow[s] += arriving[i] / n->cnt;
+			arriving[c->segs[s].to] += arriving[i] / n->cnt;
 		}
 	}
-	return 0;
+}
+
+double *filter_flow(const struct choices *c, const struct loupe_weights *weights)
+{
+	double *flow = calloc(c->seg_cnt + 1, sizeof(*flow)), total = 0;
+	double *arriving = calloc(c->cnt, sizeof(*arriving));
+
+	if (flow && arriving) {
+		for (uint32_t i = 0; i < weights->cnt; i++)
+			total += weights->rows[i].weight;
+		for (uint32_t i = 0; i < weights->cnt; i++)
+			send(c, weights, &weights->rows[i], weights->rows[i].weight / total, flow,
+			     arriving);
+		spread(c, flow, arriving);
+	} else {
+		free(flow);
+		flow = NULL;
+	}
+	free(arriving);
+	return flow;
 }
 
 /* ---- building ----------------------------------------------------------------------------- */
 
 struct builder {
 	const struct choices *c;
-	const struct filter_weights *weights;
-	uint32_t spare;
+	const struct filter_synth_opts *opts;
 	struct filter_ir *to;
+	const struct choice_node *numbers; /* the node that asks for the number, NULL: none */
+	uint32_t arch;			   /* on whose way it is */
 	uint32_t *made;	 /* by node of choices: node of the graph */
 	uint32_t *tests; /* and the one behind its load */
 	uint32_t *built; /* nodes of choices whose tests were built */
 	uint32_t built_cnt;
 };
-
-static double weight_between(const struct filter_weights *w, uint64_t lo, uint64_t end)
-{
-	uint32_t low = 0, high = w->cnt;
-	double sum = 0;
-
-	while (low < high) {
-		uint32_t mid = low + (high - low) / 2;
-
-		if (w->rows[mid].nr < lo)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	for (; low < w->cnt && w->rows[low].nr < end; low++)
-		sum += w->rows[low].weight;
-	return sum;
-}
-
-static double total_of(const struct filter_weights *w)
-{
-	double sum = 0;
-
-	for (uint32_t i = 0; i < w->cnt; i++)
-		sum += w->rows[i].weight;
-	return sum;
-}
 
 /* A stretch of values for which two nodes differ, and where the first one leads. */
 struct patch {
@@ -245,29 +294,129 @@ static uint32_t build_on(struct builder *b, const struct choice_node *n, uint32_
 	return rest;
 }
 
-/* The tests behind the load of a word. */
-static uint32_t build_tests(struct builder *b, const struct choice_node *n)
+/* The fewest tests behind the load of a word; of them the early ones for what is frequent. */
+static uint32_t build_shortest(struct builder *b, const struct choice_node *n)
 {
-	bool by_number = is_var(b->c, n, FILTER_WORD_NR);
 	struct filter_tree_cell *cells = malloc(n->cnt * sizeof(*cells));
-	/* What nobody asks for weighs a little. */
-	double least = by_number ? total_of(b->weights) / (64.0 * n->cnt) + 1e-300 : 1;
+	double *weights = calloc(n->cnt, sizeof(*weights)), total = 0;
 	uint32_t root = FILTER_IR_NONE;
 
-	if (cells) {
+	if (cells && weights) {
+		if (n == b->numbers)
+			guess(b->c, n, b->opts->like, b->arch, weights);
+		for (uint32_t i = 0; i < n->cnt; i++)
+			total += weights[i];
 		for (uint32_t i = 0; i < n->cnt; i++) {
 			struct choice_seg seg = b->c->segs[n->first + i];
-			double weight = least;
+			/* What nobody asks for weighs a little. */
+			double least = total > 0 ? total / (64.0 * n->cnt) : 1;
 
-			if (by_number)
-				weight += weight_between(b->weights, seg.lo, seg_end(b->c, n, i));
-			cells[i] = (struct filter_tree_cell){ seg.lo, b->made[seg.to], weight };
+			cells[i] = (struct filter_tree_cell){ seg.lo, b->made[seg.to],
+							      weights[i] + least };
 		}
 		root = build_on(b, n, filter_tree_cost(cells, n->cnt));
 		if (root == FILTER_IR_NONE)
-			root = filter_tree(b->to, cells, n->cnt, by_number ? b->spare : 0);
+			root = filter_tree(b->to, cells, n->cnt);
 	}
 	free(cells);
+	free(weights);
+	return root;
+}
+
+static uint32_t plan_test(void *arg, uint16_t op, uint32_t k, uint32_t t, uint32_t f)
+{
+	return filter_ir_test(arg, op, k, t, f);
+}
+
+/* Tests that are executed for a value until something else than the word is asked for. */
+static uint32_t tests_for(const struct builder *b, uint32_t node, uint32_t value)
+{
+	uint32_t cnt = 0;
+
+	for (;; cnt++) {
+		const struct filter_ir_node *n = &b->to->nodes[node];
+		bool taken;
+
+		if (n->f == FILTER_IR_NONE)
+			return cnt;
+		switch (BPF_OP(n->code)) {
+		case BPF_JEQ:
+			taken = value == n->k;
+			break;
+		case BPF_JGT:
+			taken = value > n->k;
+			break;
+		default:
+			taken = value & n->k;
+		}
+		node = taken ? n->t : n->f;
+	}
+}
+
+/* What tests cost: those of them that are new, and those that are executed. */
+static double cost_of(const struct builder *b, const struct choice_node *n, uint32_t root,
+		      uint32_t before)
+{
+	double cost = FILTER_SIZE_COST * (b->to->cnt - before);
+
+	for (uint32_t i = 0; i < n->cnt; i++) {
+		double flow = b->opts->flow[n->first + i];
+
+		if (flow > 0)
+			cost += flow * tests_for(b, root, b->c->segs[n->first + i].lo);
+	}
+	return cost;
+}
+
+/* Numbers what segments lead to. */
+static void number_targets(const struct builder *b, const struct choice_node *n,
+			   struct filter_plan_cell *cells, uint32_t *targets)
+{
+	uint32_t cnt = 0;
+
+	for (uint32_t i = 0; i < n->cnt; i++) {
+		struct choice_seg seg = b->c->segs[n->first + i];
+		uint32_t t = 0;
+
+		while (t < cnt && targets[t] != b->made[seg.to])
+			t++;
+		if (t == cnt)
+			targets[cnt++] = b->made[seg.to];
+		/* What nobody asks for weighs a little. */
+		cells[i] = (struct filter_plan_cell){ seg.lo, t,
+						      b->opts->flow[n->first + i] +
+							      LEAST_FLOW / n->cnt };
+	}
+}
+
+/* A trade between the number of tests and how many are executed. */
+static uint32_t build_weighted(struct builder *b, const struct choice_node *n)
+{
+	struct filter_plan_cell *cells = malloc(n->cnt * sizeof(*cells));
+	uint32_t *targets = malloc(n->cnt * sizeof(*targets));
+	uint32_t root = FILTER_IR_NONE, before = b->to->cnt;
+	const struct filter_plan *plan = NULL;
+
+	if (cells && targets) {
+		number_targets(b, n, cells, targets);
+		plan = filter_plans_get(b->opts->plans, cells, n->cnt, FILTER_SIZE_COST, true);
+	}
+	if (plan) {
+		root = build_on(b, n, UINT32_MAX);
+		if (root == FILTER_IR_NONE ||
+		    cost_of(b, n, root, before) > filter_plan_cost(plan))
+			root = filter_plan_emit(plan, targets, plan_test, b->to);
+	}
+	free(cells);
+	free(targets);
+	return root;
+}
+
+/* The tests behind the load of a word. */
+static uint32_t build_tests(struct builder *b, const struct choice_node *n)
+{
+	uint32_t root = b->opts->flow ? build_weighted(b, n) : build_shortest(b, n);
+
 	if (root == FILTER_IR_NONE)
 		b->to->failed = true;
 	return root;
@@ -334,10 +483,10 @@ static int by_rank(const void *a, const void *b, void *arg)
 	return x < y ? -1 : x > y;
 }
 
-int filter_synth(const struct choices *c, const struct filter_weights *weights, uint32_t spare,
+int filter_synth(const struct choices *c, const struct filter_synth_opts *opts,
 		 struct filter_ir *to)
 {
-	struct builder b = { .c = c, .weights = weights, .spare = spare, .to = to };
+	struct builder b = { .c = c, .opts = opts, .to = to };
 	uint32_t *list = malloc(c->cnt * sizeof(*list)), cnt;
 	int err = filter_ir_init(to, 2 * c->seg_cnt);
 
@@ -347,6 +496,7 @@ int filter_synth(const struct choices *c, const struct filter_weights *weights, 
 	if (!err && (!list || !b.made || !b.tests || !b.built))
 		err = -ENOMEM;
 	if (!err) {
+		b.numbers = number_node(c, &b.arch);
 		memset(b.made, 0xff, c->cnt * sizeof(*b.made));
 		cnt = list_nodes(c, b.made, list);
 		qsort_r(list, cnt, sizeof(*list), by_rank, (void *)(uintptr_t)c);

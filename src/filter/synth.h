@@ -4,36 +4,33 @@
 #define LOUPE_FILTER_SYNTH_H
 
 #include "filter/choice.h"
+#include "filter/plan.h"
 
-/* How often system calls are made. */
-struct filter_weight {
-	uint32_t nr;
-	double weight;
-};
-
-struct filter_weights {
-	struct filter_weight *rows; /* ascending numbers, none twice */
-	uint32_t cnt;
+/* How a filter is to be made. */
+struct filter_synth_opts {
+	/*
+	 * By segment of choices: share of all calls that go its way. NULL: trees have the fewest
+	 * tests, and what the filter itself tests early, see depth, is tested early.
+	 */
+	const double *flow;
+	struct filter_plans *plans;   /* with flow: kept from one time to the next */
+	const struct filter_ir *like; /* without flow: whose order of numbers is a guide */
 };
 
 /**
- * The weights that a filter itself suggests: what it tests early is frequent. Each number that it
- * treats differently from most others is given a weight that halves with every second instruction
- * that decides about it.
- * @param out  free out->rows
- * @return 0, -ENOMEM
+ * Sends calls through a diagram.
+ * @param weights  at least one row of a weight above 0
+ * @return by segment the share of calls that go there, free(); NULL when memory ran out
  */
-int filter_weights_guess(const struct choices *c, const struct filter_ir *ir,
-			 struct filter_weights *out);
+double *filter_flow(const struct choices *c, const struct loupe_weights *weights);
 
 /**
  * Makes a graph that decides what c decides: numbers by a tree, each word of the arguments by a
  * tree of its own.
- * @param to     zeroed here
- * @param spare  see filter_tree(), for the tree of numbers
+ * @param to  zeroed here
  * @return 0, -ENOMEM
  */
-int filter_synth(const struct choices *c, const struct filter_weights *weights, uint32_t spare,
+int filter_synth(const struct choices *c, const struct filter_synth_opts *opts,
 		 struct filter_ir *to);
 
 #endif

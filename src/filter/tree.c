@@ -15,9 +15,6 @@
 /* A single this heavy, as a share of what is at hand, is peeled off before any cut. */
 #define PEEL_SHARE 0.25
 
-/* A row of equality tests longer than this is worth a spare cut. */
-enum { LONG_ROW = 6 };
-
 struct cell {
 	uint32_t lo, to;
 	double weight;
@@ -29,7 +26,6 @@ struct tree {
 	struct filter_ir *ir;
 	struct cell *cells;
 	uint32_t cnt;
-	uint32_t spare;
 };
 
 /* ---- what to peel ------------------------------------------------------------------------- */
@@ -144,11 +140,10 @@ static bool is_kept(const struct cell *cell)
 }
 
 /*
- * Where to cut first .. last: before the returned cell. Each side keeps a run; without any, a cut
- * where both sides are the same run when anywhere is set. FILTER_IR_NONE: nowhere.
+ * Where to cut first .. last: before the returned cell. Each side keeps a run, and not the same.
+ * FILTER_IR_NONE: nowhere.
  */
-static uint32_t find_cut(const struct tree *t, uint32_t first, uint32_t last, bool anywhere,
-			 double total)
+static uint32_t find_cut(const struct tree *t, uint32_t first, uint32_t last, double total)
 {
 	uint32_t best = FILTER_IR_NONE, run = FILTER_IR_NONE;
 	double left = 0, best_off = 0;
@@ -159,7 +154,7 @@ static uint32_t find_cut(const struct tree *t, uint32_t first, uint32_t last, bo
 
 		off = off < 0 ? -off : off;
 		if (is_kept(cell)) {
-			bool cut = run != FILTER_IR_NONE && (anywhere || cell->to != run);
+			bool cut = run != FILTER_IR_NONE && cell->to != run;
 
 			run = cell->to;
 			if (cut && (best == FILTER_IR_NONE || off < best_off)) {
@@ -216,11 +211,7 @@ static uint32_t arrange(struct tree *t, uint32_t first, uint32_t last)
 	}
 	if (singles && t->cells[top].weight > total * PEEL_SHARE)
 		return peel(t, first, last, top);
-	at = find_cut(t, first, last, false, total);
-	if (at == FILTER_IR_NONE && t->spare && singles > LONG_ROW) {
-		at = find_cut(t, first, last, true, total);
-		t->spare -= at != FILTER_IR_NONE;
-	}
+	at = find_cut(t, first, last, total);
 	if (at != FILTER_IR_NONE)
 		return cut(t, first, last, at);
 	if (singles)
@@ -240,10 +231,9 @@ static bool take_cells(struct tree *t, const struct filter_tree_cell *cells)
 	return t->cells;
 }
 
-uint32_t filter_tree(struct filter_ir *ir, const struct filter_tree_cell *cells, uint32_t cnt,
-		     uint32_t spare)
+uint32_t filter_tree(struct filter_ir *ir, const struct filter_tree_cell *cells, uint32_t cnt)
 {
-	struct tree t = { .ir = ir, .cnt = cnt, .spare = spare };
+	struct tree t = { .ir = ir, .cnt = cnt };
 	uint32_t root = FILTER_IR_NONE;
 
 	if (take_cells(&t, cells) && choose_peeled(&t) != UINT32_MAX)

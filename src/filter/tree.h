@@ -15,14 +15,11 @@ struct filter_tree_cell {
  * Makes the tests that lead each value of A to its cell's node. Their number is the least possible
  * for a tree; among these trees the arrangement keeps the weighted mean of executed tests low.
  * @param cells  ascending, the first one from 0; neighbours lead to different nodes
- * @param spare  how many tests more than necessary may be spent where a row of equality tests is
- *               long: each halves one
  * @return the root, FILTER_IR_NONE when memory ran out
  */
-uint32_t filter_tree(struct filter_ir *ir, const struct filter_tree_cell *cells, uint32_t cnt,
-		     uint32_t spare);
+uint32_t filter_tree(struct filter_ir *ir, const struct filter_tree_cell *cells, uint32_t cnt);
 
-/** How many tests filter_tree() makes, without spare ones; UINT32_MAX when memory ran out. */
+/** How many tests filter_tree() makes; UINT32_MAX when memory ran out. */
 uint32_t filter_tree_cost(const struct filter_tree_cell *cells, uint32_t cnt);
 
 #endif

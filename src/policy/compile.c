@@ -4,6 +4,7 @@
  * instructions, in several orders of the argument words; the order that costs least is taken, what
  * other calls have already counting nothing. Over the calls stands a search tree of numbers.
  */
+#include "filter/plan.h"
 #include "policy/decide.h"
 #include "policy/policy.h"
 #include "policy/split.h"
@@ -18,7 +19,6 @@
 #define X32_BIT		0x40000000u
 #define MAX_PERMUTED	4u   /* arguments of which every order is tried */
 #define SPREAD		0.02 /* share of calls that no table knows */
-#define SIZE_COST	0.02 /* as of a comparison, see split.c */
 #define OFFSET_NR	((uint32_t)offsetof(struct loupe_seccomp_data, nr))
 #define OFFSET_ARCH	((uint32_t)offsetof(struct loupe_seccomp_data, arch))
 #define OFFSET_WORD(n)	((uint32_t)offsetof(struct loupe_seccomp_data, args) + 4u * (n))
@@ -164,7 +164,7 @@ static int build_call(struct compiler *c, const struct call *call, const struct 
 static double cost_of(const struct compiler *c, const struct call *call, uint32_t entry,
 		      uint32_t nodes_before)
 {
-	double cost = SIZE_COST * (c->code.cnt - nodes_before);
+	double cost = FILTER_SIZE_COST * (c->code.cnt - nodes_before);
 
 	for (uint32_t i = 0; i < call->row_cnt; i++) {
 		struct loupe_seccomp_data data = { .nr = call->nr };

@@ -113,6 +113,7 @@ int policy_add_frequency(struct policy_builder *b, uint32_t nr, double weight)
 
 	if (grow((void **)&freq->rows, freq->cnt, &b->freq_cap, sizeof(*freq->rows)))
 		return policy_no_memory(b);
+	freq->arch = b->policy->arch;
 	freq->rows[freq->cnt++] = (struct loupe_weight){ .nr = nr, .weight = weight };
 	return 0;
 }
@@ -147,12 +148,6 @@ bool policy_name_known(const char *name)
 {
 	return loupe_syscall_nr(AUDIT_ARCH_X86_64, name) >= 0 ||
 	       loupe_syscall_nr(AUDIT_ARCH_AARCH64, name) >= 0;
-}
-
-void loupe_weights_finish(struct loupe_weights *weights)
-{
-	free(weights->rows);
-	*weights = (struct loupe_weights){ 0 };
 }
 
 void loupe_policy_destroy(struct loupe_policy *policy)

@@ -25,7 +25,7 @@ MAY_INCLUDE = {
     "kernel": {"insn"},
     "klog": {"btf", "insn", "verifier/typename.h"},
     "load": {"btf", "image", "insn"},
-    "policy": {"filter/constants.h"},
+    "policy": {"filter/constants.h", "filter/plan.h"},
     "report": {"cfg"},
     "rewrite": set(),
     "source": {"btf"},

@@ -85,7 +85,7 @@ static void trees_are_minimal_and_right(void **state)
 			lo += random_below(&r, 3) ? 1 : 3;
 		}
 		memset(known, 0xff, sizeof(known));
-		root = filter_tree(&ir, cells, cnt, 0);
+		root = filter_tree(&ir, cells, cnt);
 		assert_int_equal(filter_tree_cost(cells, cnt),
 				 fewest(cells, cnt, (1u << cnt) - 1, known));
 		for (uint32_t i = 0; i < cnt; i++) {
@@ -99,42 +99,6 @@ static void trees_are_minimal_and_right(void **state)
 		assert_true(reached <= filter_tree_cost(cells, cnt));
 		filter_ir_finish(&ir);
 	}
-}
-
-/* Spare tests halve a long row. */
-static void spare_tests_shorten_rows(void **state)
-{
-	enum { ROW = 40 };
-	uint32_t longest[2];
-
-	(void)state;
-	for (uint32_t spare = 0; spare < 2; spare++) {
-		struct filter_tree_cell cells[2 * ROW + 1];
-		struct filter_ir ir;
-		uint32_t yes, no, node, depth = 0;
-
-		assert_int_equal(filter_ir_init(&ir, 0), 0);
-		yes = filter_ir_return(&ir, 1);
-		no = filter_ir_return(&ir, 0);
-		/* 1, 4, 7 ... and what is between them. */
-		for (uint32_t i = 0; i < 2 * ROW + 1; i++) {
-			uint32_t lo = i % 2 ? i / 2 * 3 + 1 : i ? i / 2 * 3 - 1 : 0;
-
-			cells[i] = (struct filter_tree_cell){ lo, i % 2 ? yes : no, 1 };
-		}
-		node = filter_tree(&ir, cells, 2 * ROW + 1, spare * 8);
-		while (ir.nodes[node].f != FILTER_IR_NONE) {
-			const struct filter_ir_node *n = &ir.nodes[node];
-
-			node = n->t > n->f ? n->t : n->f;
-			depth++;
-		}
-		longest[spare] = depth;
-		assert_in_range(ir.cnt, 2 + ROW, 2 + ROW + spare * 8);
-		filter_ir_finish(&ir);
-	}
-	assert_int_equal(longest[0], ROW);
-	assert_true(longest[1] <= ROW / 3);
 }
 
 static uint32_t read_choices(const struct loupe_cbpf_insn *insns, uint32_t cnt, struct choices *c)
@@ -237,7 +201,6 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(trees_are_minimal_and_right),
-		cmocka_unit_test(spare_tests_shorten_rows),
 		cmocka_unit_test(equal_decisions_are_one),
 		cmocka_unit_test(likeness_is_used),
 	};
