@@ -23,5 +23,6 @@
 #include "bpfloupe/trace.h"
 #include "bpfloupe/tree.h"
 #include "bpfloupe/verify.h"
+#include "bpfloupe/why.h"
 
 #endif

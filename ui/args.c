@@ -31,6 +31,7 @@ enum option_id {
 	OPT_FILTER,
 	OPT_EMIT,
 	OPT_EXPLAIN,
+	OPT_POLICY,
 	OPT_LEVEL_1,
 	OPT_LEVEL_2,
 	OPT_LEVEL_3,
@@ -60,7 +61,7 @@ enum option_id {
 struct option_row {
 	enum option_id id;
 	const char *name; /* without the dashes */
-	const char *arg;  /* what its argument is called, NULL: takes none */
+	const char *arg;  /* what its argument is called, NULL: takes none; in brackets: may have one */
 	uint32_t commands;
 	const char *what;
 };
@@ -84,7 +85,8 @@ static const struct option_row options[] = {
 	{ OPT_SORT, "s", "COLUMNS", FOR_STAT, "columns to sort by; a trailing > sorts downwards, < upwards" },
 	{ OPT_FILTER, "f", "FILTERS", FOR_STAT, "rows to show: COLUMN=VALUE, COLUMN>N ..., or a name with * and ?, or FILE/PROGRAM; ! before it: not those" },
 	{ OPT_EMIT, "emit", "FORM", FOR_POLICY, "ddd, asm, words, c, raw or stats (default ddd)" },
-	{ OPT_EXPLAIN, "explain", NULL, FOR_OPTIMIZE, "list every edit and why each load and comparison stayed" },
+	{ OPT_EXPLAIN, "explain", "[=WHAT]", FOR_OPTIMIZE, "why each load and comparison stayed, and every edit; WHAT: only a call (ioctl), its loads of one argument (ioctl:1), or a line of the policy (:12)" },
+	{ OPT_POLICY, "policy", "FILE", FOR_OPTIMIZE, "explain a filter by the rules of this policy" },
 	{ OPT_LEVEL_1, "O1", NULL, FOR_OPTIMIZE | FOR_EVAL, "keep the filter's tests: share tails, lead ways over what they decide" },
 	{ OPT_LEVEL_2, "O2", NULL, FOR_OPTIMIZE | FOR_EVAL, "build it anew from what it decides, where that is shorter (default)" },
 	{ OPT_LEVEL_3, "O3", NULL, FOR_OPTIMIZE | FOR_EVAL, "try orders in which words are asked for, too" },
@@ -286,6 +288,10 @@ static int set_option(struct args *args, const struct option_row *row, char *val
 		return 0;
 	case OPT_EXPLAIN:
 		args->explain = true;
+		args->explain_what = value;
+		return 0;
+	case OPT_POLICY:
+		args->policy_file = value;
 		return 0;
 	case OPT_LEVEL_1:
 	case OPT_LEVEL_2:
@@ -396,9 +402,9 @@ static int parse_option(struct args *args, uint32_t command, const char *name, i
 				     command == FOR_EXPLORE ? "" : " ");
 	if (!row->arg && value)
 		return complain_text("option '%s' takes no argument", word);
-	/* "[N]": a number, or nothing */
+	/* "[N]": a number, or nothing; "[=WHAT]": only behind a = */
 	if (row->arg && row->arg[0] == '[') {
-		if (!value && *i + 1 < argc && isdigit((unsigned char)argv[*i + 1][0]))
+		if (!value && row->arg[1] != '=' && *i + 1 < argc && isdigit((unsigned char)argv[*i + 1][0]))
 			value = argv[++*i];
 	} else if (row->arg && !value) {
 		if (*i + 1 >= argc)
@@ -450,7 +456,7 @@ static void write_option(FILE *out, bool man, const char *dash, const char *name
 		roff_put(out, dash);
 		roff_put(out, name);
 		if (arg) {
-			fputs("\\~ ", out);
+			fputs(arg[0] == '[' ? " " : "\\~ ", out);
 			roff_put(out, arg);
 		}
 		fputc('\n', out);
@@ -458,7 +464,7 @@ static void write_option(FILE *out, bool man, const char *dash, const char *name
 		fputc('\n', out);
 		return;
 	}
-	snprintf(left, sizeof(left), "%s%s%s%s", dash, name, arg ? " " : "", arg ? arg : "");
+	snprintf(left, sizeof(left), "%s%s%s%s", dash, name, arg && arg[0] != '[' ? " " : "", arg ? arg : "");
 	fprintf(out, "  %-24s %s\n", left, what);
 }
 

@@ -47,6 +47,8 @@ struct args {
 	const char *caps[64]; /* --caps, what policy.caps points to */
 	const char *weights;  /* --weights */
 	bool explain;
+	const char *explain_what; /* --explain=, NULL: everything */
+	const char *policy_file;  /* --policy: whose rules a filter is explained by */
 	bool before;	      /* cfg: of the program as it was loaded */
 	bool list;	      /* bench: the file is a list of programs */
 	uint32_t runs;	      /* -n */

@@ -16,7 +16,7 @@ int cmd_compile(const struct args *args)
 
 	if (form < 0)
 		return complain_text("--emit takes ddd, asm, words, c, raw or stats, not '%s'", args->emit);
-	if (policy_input_filter(args->files[0], args, true, &filter, NULL, &err))
+	if (policy_input_filter(args->files[0], args, true, &filter, NULL, NULL, &err))
 		return complain(&err);
 	if (loupe_filter_emit(filter, NULL, (enum loupe_filter_emit_as)form, &text, &len))
 		status = complain_text("out of memory");

@@ -174,7 +174,7 @@ int cmd_eval(const struct args *args)
 
 	if (!args->table && args->file_cnt < 2)
 		return complain_text("eval needs a system call behind the filter, or --table FILE");
-	if (policy_input_filter(args->files[0], args, false, &filter, &weights, &err))
+	if (policy_input_filter(args->files[0], args, false, &filter, &weights, NULL, &err))
 		status = complain(&err);
 	else if (filter->flavour != LOUPE_FILTER_SECCOMP)
 		status = complain_text("%s: a socket filter sees packets, no system calls",

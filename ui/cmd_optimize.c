@@ -2,7 +2,9 @@
 /* bpfloupe optimize: a classic filter, or what a policy compiles to, shorter, and proven to be the same. */
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
+#include "bpfloupe/why.h"
 #include "commands.h"
 #include "policy_input.h"
 
@@ -16,16 +18,86 @@ static void write_proof(const struct loupe_filter_proof *proof, uint32_t level)
 		       proof->inputs, proof->why_not);
 }
 
-static int write_result(const struct args *args, enum loupe_filter_emit_as form,
-			const struct loupe_filter *filter, const struct loupe_rewrite *rw,
+/* What --explain= names: a call, a call and an argument, a line. */
+static int parse_what(const struct args *args, const struct loupe_why *why, struct loupe_why_select *select)
+{
+	const char *what = args->explain_what, *colon = what ? strrchr(what, ':') : NULL;
+	const struct loupe_callers *callers;
+	char name[64], *end;
+	uint32_t cnt;
+	unsigned long n;
+
+	if (!what)
+		return 0;
+	if (colon) {
+		n = strtoul(colon + 1, &end, 10);
+		if (colon[1] < '0' || colon[1] > '9' || *end || n > UINT32_MAX)
+			return complain_text("--explain takes CALL, CALL:ARGUMENT or :LINE, not '%s'", what);
+		if (colon == what) {
+			select->line = (uint32_t)n;
+			return 0;
+		}
+		if (n > 5)
+			return complain_text("a system call has arguments 0 to 5, not %lu", n);
+		select->by_arg = true;
+		select->arg = (uint32_t)n;
+	}
+	snprintf(name, sizeof(name), "%.*s", (int)(colon ? (size_t)(colon - what) : strlen(what)), what);
+	callers = loupe_why_callers(why, &cnt);
+	for (uint32_t c = 0; c < cnt && !select->by_call; c++) {
+		const char *known = loupe_syscall_name(callers[c].arch, callers[c].nr);
+		char number[16];
+
+		snprintf(number, sizeof(number), "%" PRIu32, callers[c].nr);
+		if (callers[c].kind != LOUPE_CALLERS_CALL || ((!known || strcmp(known, name)) && strcmp(number, name)))
+			continue;
+		select->by_call = true;
+		select->arch = callers[c].arch;
+		select->nr = callers[c].nr;
+	}
+	if (select->by_call)
+		return 0;
+	return complain_text("--explain: %s says nothing of a call '%s'",
+			     loupe_why_policy(why) ? "the policy" : "the filter", name);
+}
+
+static int explain(const struct args *args, const struct loupe_filter *filter, const struct loupe_policy *policy,
+		   const struct loupe_rewrite *rw, uint32_t level, char **text, size_t *len)
+{
+	struct loupe_why_select select = { .level = level };
+	struct loupe_why *before = NULL, *after = NULL;
+	struct loupe_filter *result = NULL;
+	struct loupe_error err;
+	int status = STATUS_OK;
+
+	if (loupe_filter_from_rewrite(filter, rw, loupe_rewrite_edit_cnt(rw), &result, &err) ||
+	    loupe_why_create(filter, policy, args->arch, &before, &err) ||
+	    loupe_why_create(result, policy, args->arch, &after, &err))
+		status = complain(&err);
+	if (!status)
+		status = parse_what(args, after, &select);
+	if (!status && loupe_why_text(before, after, rw, &select, text, len))
+		status = complain_text("out of memory");
+	loupe_why_destroy(after);
+	loupe_why_destroy(before);
+	loupe_filter_destroy(result);
+	return status;
+}
+
+static int write_result(const struct args *args, enum loupe_filter_emit_as form, const struct loupe_filter *filter,
+			const struct loupe_policy *policy, const struct loupe_rewrite *rw,
 			const struct loupe_filter_proof *proof, uint32_t level)
 {
 	char *text = NULL;
 	size_t len = 0;
+	int status = STATUS_OK;
 
-	if (args->explain ? loupe_filter_explain(filter, rw, &text, &len)
-			  : loupe_filter_emit(filter, rw, form, &text, &len))
-		return complain_text("out of memory");
+	if (args->explain)
+		status = explain(args, filter, policy, rw, level, &text, &len);
+	else if (loupe_filter_emit(filter, rw, form, &text, &len))
+		status = complain_text("out of memory");
+	if (status)
+		return status;
 	if (args->explain || form == LOUPE_EMIT_STATS)
 		write_proof(proof, level);
 	fwrite(text, 1, len, stdout);
@@ -38,6 +110,7 @@ int cmd_optimize(const struct args *args)
 	struct loupe_filter_opts opts = args->passes;
 	struct loupe_weights weights = { 0 };
 	struct loupe_filter *filter = NULL;
+	struct loupe_policy *policy = NULL;
 	struct loupe_filter_proof proof;
 	struct loupe_rewrite *rw = NULL;
 	struct loupe_error err;
@@ -48,17 +121,18 @@ int cmd_optimize(const struct args *args)
 	if (form < 0)
 		return complain_text("--emit takes ddd, asm, words, c, raw or stats, not '%s'", args->emit);
 	opts.weights = &weights;
-	if (policy_input_filter(args->files[0], args, false, &filter, &weights, &err) ||
+	if (policy_input_filter(args->files[0], args, false, &filter, &weights, &policy, &err) ||
 	    loupe_filter_optimize_proven(filter, &opts, &rw, &proof, &level, &err)) {
 		status = complain(&err);
 	} else {
 		if (level < opts.level)
 			complain_text("what level %" PRIu32 " made is not the same filter and not used; "
 				      "this is level %" PRIu32, opts.level, level);
-		status = write_result(args, (enum loupe_filter_emit_as)form, filter, rw, &proof, level);
+		status = write_result(args, (enum loupe_filter_emit_as)form, filter, policy, rw, &proof, level);
 	}
 	loupe_rewrite_destroy(rw);
 	loupe_filter_destroy(filter);
+	loupe_policy_destroy(policy);
 	loupe_weights_finish(&weights);
 	return status;
 }

@@ -74,7 +74,7 @@ int input_open(const char *path, const struct loupe_load_opts *opts, struct inpu
 		struct loupe_policy_opts policy = { .filter = opts ? opts->prog_name : NULL };
 
 		out->kind = INPUT_FILTER;
-		rc = policy_input_compile(path, data, len, &policy, NULL, &out->filter, err);
+		rc = policy_input_compile(path, data, len, &policy, NULL, &out->filter, &out->policy, err);
 	} else if (loupe_filter_sniff(data, len)) {
 		out->kind = INPUT_FILTER;
 		rc = loupe_filter_load(path, data, len, NULL, &out->filter, err);
@@ -92,6 +92,7 @@ void input_finish(struct input *input)
 {
 	loupe_program_list_finish(&input->progs);
 	loupe_filter_destroy(input->filter);
+	loupe_policy_destroy(input->policy);
 	free(input->path);
 	*input = (struct input){ 0 };
 }

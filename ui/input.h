@@ -5,6 +5,7 @@
 
 #include "bpfloupe/filter.h"
 #include "bpfloupe/load.h"
+#include "bpfloupe/policy.h"
 
 enum input_kind {
 	INPUT_PROGRAMS, /* progs is filled */
@@ -16,6 +17,7 @@ struct input {
 	char *path;
 	struct loupe_program_list progs;
 	struct loupe_filter *filter;
+	struct loupe_policy *policy; /* that the filter was made of, NULL: of none */
 };
 
 /**

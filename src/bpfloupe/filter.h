@@ -169,14 +169,6 @@ LOUPE_API int loupe_filter_emit_by_name(const char *name);
 LOUPE_API int loupe_filter_emit(const struct loupe_filter *filter, const struct loupe_rewrite *rw,
 				enum loupe_filter_emit_as as, char **out, size_t *len);
 
-/**
- * Writes the edits with their reasons, one a line, then for each load that stayed why it stayed, and
- * for each comparison what it compares and what is known of that.
- * Parameters as loupe_filter_emit(); rw may not be NULL.
- */
-LOUPE_API int loupe_filter_explain(const struct loupe_filter *filter,
-				   const struct loupe_rewrite *rw, char **out, size_t *len);
-
 struct loupe_filter_stats {
 	uint32_t insns;
 	uint32_t loads;	   /* of input words: seccomp_data, packet, ancillary */

@@ -190,7 +190,7 @@ static void lower_cond(struct alternatives *alt, const struct loupe_policy_cond 
 }
 
 static int append(struct lower_rules *out, const struct lower_atom *atoms, uint32_t cnt,
-		  uint32_t action, uint32_t line)
+		  uint32_t action, uint32_t line, uint32_t rule)
 {
 	struct lower_atom *copy;
 
@@ -209,29 +209,30 @@ static int append(struct lower_rules *out, const struct lower_atom *atoms, uint3
 	if (cnt)
 		memcpy(copy, atoms, cnt * sizeof(*copy));
 	out->rules[out->cnt++] = (struct lower_rule){
-		.atoms = copy, .cnt = cnt, .action = action, .line = line
+		.atoms = copy, .cnt = cnt, .action = action, .line = line, .rule = rule
 	};
 	return 0;
 }
 
 /* Each combination of the conditions' alternatives, from condition c on. */
-static int combine(const struct loupe_policy_rule *rule, uint32_t c, struct lower_atom *atoms,
-		   uint32_t cnt, uint32_t limit, struct lower_rules *out)
+static int combine(const struct loupe_policy *policy, uint32_t r, uint32_t c,
+		   struct lower_atom *atoms, uint32_t cnt, uint32_t limit, struct lower_rules *out)
 {
+	const struct loupe_policy_rule *rule = &policy->rules[r];
 	struct alternatives alt;
 	int ret = 0;
 
 	if (c == rule->cond_cnt) {
 		if (out->cnt >= limit)
 			return -E2BIG;
-		return append(out, atoms, cnt, rule->action, rule->file ? 0 : rule->line);
+		return append(out, atoms, cnt, rule->action, rule->file ? 0 : rule->line, r);
 	}
 	lower_cond(&alt, &rule->conds[c]);
 	if (cnt + 2 > MAX_ATOMS)
 		return -E2BIG;
 	for (uint32_t i = 0; !ret && i < alt.cnt; i++) {
 		memcpy(atoms + cnt, alt.rows[i].atoms, sizeof(alt.rows[i].atoms));
-		ret = combine(rule, c + 1, atoms, cnt + alt.rows[i].cnt, limit, out);
+		ret = combine(policy, r, c + 1, atoms, cnt + alt.rows[i].cnt, limit, out);
 	}
 	return ret;
 }
@@ -244,10 +245,9 @@ int lower_rules(const struct loupe_policy *policy, uint32_t nr, struct lower_rul
 	*out = (struct lower_rules){ 0 };
 	for (uint32_t i = 0; !ret && i < policy->rule_cnt; i++) {
 		if (policy->rules[i].nr == nr)
-			ret = combine(&policy->rules[i], 0, atoms, 0, out->cnt + MAX_ALTERNATIVES,
-				      out);
+			ret = combine(policy, i, 0, atoms, 0, out->cnt + MAX_ALTERNATIVES, out);
 	}
-	return ret ? ret : append(out, NULL, 0, policy->default_action, 0);
+	return ret ? ret : append(out, NULL, 0, policy->default_action, 0, LOUPE_NONE);
 }
 
 void lower_finish(struct lower_rules *rules)

@@ -23,6 +23,7 @@ struct lower_rule {
 	uint32_t cnt;
 	uint32_t action;
 	uint32_t line; /* 1-based in the policy's own file, 0: of no rule there */
+	uint32_t rule; /* index in the policy, LOUPE_NONE: the default */
 };
 
 struct lower_rules {

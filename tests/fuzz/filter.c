@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "../unit/filter_random.h"
+#include "bpfloupe/why.h"
 
 enum { RUNS = 8 };
 
@@ -56,24 +57,37 @@ static void read_back(const struct loupe_filter *filter, enum loupe_filter_emit_
 	loupe_filter_destroy(again);
 }
 
+static void explain(const struct loupe_filter *filter, const struct loupe_filter *result,
+		    const struct loupe_rewrite *rw)
+{
+	struct loupe_why *before, *after;
+	struct loupe_error err;
+	size_t len;
+	char *text;
+
+	if (loupe_why_create(filter, NULL, 0, &before, &err) ||
+	    loupe_why_create(result, NULL, 0, &after, &err) ||
+	    loupe_why_text(before, after, rw, NULL, &text, &len))
+		abort();
+	free(text);
+	loupe_why_destroy(after);
+	loupe_why_destroy(before);
+}
+
 static void use(struct loupe_filter *filter)
 {
 	struct loupe_filter *after;
 	struct loupe_rewrite *rw;
 	struct loupe_error err;
-	size_t len;
-	char *text;
 
 	read_back(filter, LOUPE_EMIT_DDD);
 	read_back(filter, LOUPE_EMIT_C);
 	read_back(filter, LOUPE_EMIT_RAW);
 	if (loupe_filter_optimize(filter, NULL, &rw, &err))
 		abort();
-	if (loupe_filter_explain(filter, rw, &text, &len))
-		abort();
-	free(text);
 	if (loupe_filter_from_rewrite(filter, rw, loupe_rewrite_edit_cnt(rw), &after, &err))
 		abort();
+	explain(filter, after, rw);
 	assert(after->cnt <= filter->cnt);
 	compare(filter, after);
 	loupe_filter_destroy(after);

@@ -31,6 +31,7 @@ MAY_INCLUDE = {
     "source": {"btf"},
     "trace": {"insn"},
     "verifier": {"btf", "image", "insn"},
+    "why": {"filter", "policy"},
 }
 # Who uses which library of other people.
 FOREIGN = {
@@ -50,7 +51,7 @@ FORBIDDEN = re.compile(
     r"|initscr|endwin|\w*ncurses\w*)")
 # Writing to a FILE, which is the caller's or memory.
 WRITING = re.compile(r"(v?fprintf|__v?fprintf_chk|fputs|fputc|putc|fwrite)(_unlocked)?")
-WRITERS = re.compile(r"report_\w+|filter_(emit|explain)|generate_tree|insn_asm_write")
+WRITERS = re.compile(r"report_\w+|filter_emit|why_text|generate_tree|insn_asm_write")
 # Objects with a reason of their own.
 ALLOWED = {
     ("kernel_verify", "_exit"),  # the child that asks the kernel without privilege

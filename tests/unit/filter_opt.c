@@ -467,45 +467,6 @@ static void every_step_is_a_program(void **state)
 	loupe_filter_destroy(filter);
 }
 
-static void loads_that_stay_are_explained(void **state)
-{
-	static const struct loupe_cbpf_insn insns[] = {
-		LD(0), JEQ(16, 0, 2), LD(24), AND(7), LD(24), JEQ(2, 0, 1), RET(1), RET(2),
-	};
-	static const char wanted[] = "# 0 edits; numbers are those before\n"
-				     "\n"
-				     "# loads that stay; numbers are those after\n"
-				     "0: A = nr (0 before)\n"
-				     "    the filter starts here: nothing is loaded yet\n"
-				     "2: A = args[1].lo (2 before)\n"
-				     "    from 1 (true): A holds nr, loaded at 0\n"
-				     "4: A = args[1].lo (4 before)\n"
-				     "    from 1 (false): A holds nr, loaded at 0\n"
-				     "    from 3: A held args[1].lo until 3 changed it (A &= 7)\n"
-				     "\n"
-				     "# comparisons that stay; numbers are those after\n"
-				     "1: if A == 0x10 (1 before)\n"
-				     "    A holds nr, loaded at 0; nothing that was asked before bounds "
-				     "it on all ways here\n"
-				     "5: if A == 0x2 (5 before)\n"
-				     "    A holds args[1].lo, loaded at 4; nothing that was asked before "
-				     "bounds it on all ways here\n";
-	struct loupe_filter *filter;
-	struct loupe_rewrite *rw;
-	struct loupe_error err = { 0 };
-	size_t len;
-	char *text;
-
-	(void)state;
-	assert_int_equal(loupe_filter_create("t", insns, 8, LOUPE_FILTER_AUTO, &filter, &err), 0);
-	assert_int_equal(loupe_filter_optimize(filter, NULL, &rw, &err), 0);
-	assert_int_equal(loupe_filter_explain(filter, rw, &text, &len), 0);
-	assert_string_equal(text, wanted);
-	free(text);
-	loupe_rewrite_destroy(rw);
-	loupe_filter_destroy(filter);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -517,7 +478,6 @@ int main(void)
 		cmocka_unit_test(far_jumps_get_a_stand_in),
 		cmocka_unit_test(returns_are_shared_as_far_as_jumps_reach),
 		cmocka_unit_test(every_step_is_a_program),
-		cmocka_unit_test(loads_that_stay_are_explained),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
