@@ -32,11 +32,9 @@ int policy_input_compile(const char *path, const void *data, size_t len, const s
 	rc = loupe_policy_compile(policy, weights && weights->cnt ? weights : NULL, out, err);
 	if (!rc)
 		tell_notes(path, policy);
-	/* what the policy itself says is for the optimizer too */
-	if (!rc && weights && !weights->cnt) {
-		*weights = policy->frequency;
-		policy->frequency = (struct loupe_weights){ 0 };
-	}
+	/* what the policy itself knows is for the optimizer too */
+	if (!rc && weights && !weights->cnt)
+		rc = loupe_policy_weights(policy, weights);
 	if (policy_out && !rc)
 		*policy_out = policy;
 	else

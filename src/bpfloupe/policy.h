@@ -54,8 +54,8 @@ struct loupe_policy {
 	uint32_t file_cnt;
 	uint32_t arch;		/* AUDIT_ARCH_* that the numbers are of */
 	uint32_t other_arch;	/* action for calls of every other architecture */
-	bool x32_apart;		/* numbers from __X32_SYSCALL_BIT on get other_arch ... */
-	uint32_t default_action; /* ... and what no rule decides gets this */
+	bool x32_apart;		/* numbers from __X32_SYSCALL_BIT on, but for -1, get other_arch */
+	uint32_t default_action; /* what no rule decides gets this */
 	/* In order of trial: of the rules of one number the first that holds decides. */
 	struct loupe_policy_rule *rules;
 	uint32_t rule_cnt;
@@ -106,10 +106,18 @@ LOUPE_API uint32_t loupe_policy_eval(const struct loupe_policy *policy,
 				     const struct loupe_seccomp_data *data, int64_t *rule);
 
 /**
+ * How often calls are made, as far as a policy knows: what it says itself; or else all calls of its
+ * architecture, on x86-64 those of low numbers more often, those without rules less often.
+ * @param out  zeroed first; free with loupe_weights_finish()
+ * @return 0, -ENOMEM
+ */
+LOUPE_API int loupe_policy_weights(const struct loupe_policy *policy, struct loupe_weights *out);
+
+/**
  * Makes a filter of a policy: the architecture is tested first, then a search tree over the number,
  * then only those halves of arguments that the rules of that number need.
- * @param weights  how often which call is made, for the shape of the trees; NULL: what the policy
- *                 says, or all calls alike
+ * @param weights  how often which call is made, for the shape of the trees; NULL: what
+ *                 loupe_policy_weights() gives
  * @param out      receives the filter, free with loupe_filter_destroy(); its lines are those of the
  *                 rules, 0 where an instruction serves no rule in particular
  * @return 0; -E2BIG when it does not fit the kernel's 4,096 instructions, with what takes the room;

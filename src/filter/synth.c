@@ -10,7 +10,7 @@
 #include "filter/tree.h"
 
 /* Cells wider than this are not looked at number by number. */
-enum { WIDE = 64 };
+enum { WIDE = 256 };
 
 /* Share of calls that nobody told of, in one tree: they break ties. */
 #define LEAST_FLOW 1e-6

@@ -16,7 +16,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define X32_BIT		0x40000000u
 #define MAX_PERMUTED	4u   /* arguments of which every order is tried */
 #define SPREAD		0.02 /* share of calls that no table knows */
 #define OFFSET_NR	((uint32_t)offsetof(struct loupe_seccomp_data, nr))
@@ -305,7 +304,7 @@ static int collect_calls(struct compiler *c)
 		c->calls[i].nr = policy->rules[i].nr;
 	qsort(c->calls, policy->rule_cnt, sizeof(*c->calls), compare_calls);
 	for (uint32_t i = 0; i < policy->rule_cnt; i++) {
-		bool apart = policy->x32_apart && c->calls[i].nr >= X32_BIT;
+		bool apart = policy_is_apart(policy, c->calls[i].nr);
 
 		if (!apart && (!kept || c->calls[kept - 1].nr != c->calls[i].nr))
 			c->calls[kept++].nr = c->calls[i].nr;
@@ -368,24 +367,27 @@ static double gap_weight(const struct compiler *c, const struct loupe_weights *w
 static int compile_numbers(struct compiler *c, const struct loupe_weights *weights, uint32_t *out)
 {
 	const struct loupe_policy *policy = c->policy;
-	struct split_item *items = malloc((2 * (size_t)c->call_cnt + 3) * sizeof(*items));
-	uint32_t end = policy->x32_apart ? X32_BIT - 1 : UINT32_MAX, cnt = 0, next = 0;
-	uint32_t fallback = code_ret(&c->code, policy->default_action);
+	struct split_item *items = malloc((2 * (size_t)c->call_cnt + 4) * sizeof(*items));
+	uint32_t end = policy->x32_apart ? POLICY_X32_BIT - 1 : UINT32_MAX, cnt = 0, next = 0;
+	uint32_t fallback = code_ret(&c->code, policy->default_action), call_cnt = c->call_cnt;
+	const struct call *none = NULL; /* rules for the number -1 */
 	bool full = false;
 	int ret;
 
 	if (!items)
 		return -ENOMEM;
-	for (uint32_t i = 0; i <= c->call_cnt; i++) {
-		uint32_t nr = i < c->call_cnt ? c->calls[i].nr : end;
+	if (policy->x32_apart && call_cnt && c->calls[call_cnt - 1].nr == POLICY_NO_CALL)
+		none = &c->calls[--call_cnt];
+	for (uint32_t i = 0; i <= call_cnt; i++) {
+		uint32_t nr = i < call_cnt ? c->calls[i].nr : end;
 
-		if (next < nr || (i == c->call_cnt && next == nr && !full)) {
-			uint32_t hi = i < c->call_cnt ? nr - 1 : end;
+		if (next < nr || (i == call_cnt && next == nr && !full)) {
+			uint32_t hi = i < call_cnt ? nr - 1 : end;
 
 			items[cnt++] = (struct split_item){ next, hi, fallback,
 							    gap_weight(c, weights, next, hi) };
 		}
-		if (i < c->call_cnt) {
+		if (i < call_cnt) {
 			items[cnt++] = (struct split_item){ nr, nr, c->calls[i].entry,
 							    c->calls[i].weight };
 			full = nr == end;
@@ -394,10 +396,14 @@ static int compile_numbers(struct compiler *c, const struct loupe_weights *weigh
 		if (full)
 			break;
 	}
-	if (policy->x32_apart)
-		items[cnt++] = (struct split_item){ X32_BIT, UINT32_MAX,
+	if (policy->x32_apart) {
+		items[cnt++] = (struct split_item){ POLICY_X32_BIT, POLICY_NO_CALL - 1,
 						    code_ret(&c->code, policy->other_arch),
 						    c->unknown };
+		items[cnt++] = (struct split_item){ POLICY_NO_CALL, POLICY_NO_CALL,
+						    none ? none->entry : fallback,
+						    none ? none->weight : c->unknown };
+	}
 	ret = c->code.failed ? -ENOMEM : split_build(&c->code, items, cnt, out);
 	free(items);
 	return ret;
@@ -501,12 +507,15 @@ int loupe_policy_compile(const struct loupe_policy *policy, const struct loupe_w
 			 struct loupe_filter **out, struct loupe_error *err)
 {
 	struct compiler c = { .policy = policy, .err = err };
-	int ret;
+	struct loupe_weights own = { 0 };
+	int ret = 0;
 
 	*out = NULL;
-	if (!weights && policy->frequency.cnt)
-		weights = &policy->frequency;
-	ret = compile(&c, weights, out);
+	if (!weights)
+		ret = loupe_policy_weights(policy, &own);
+	if (!ret)
+		ret = compile(&c, weights ? weights : &own, out);
+	loupe_weights_finish(&own);
 	if (ret == -ENOMEM)
 		loupe_error_set(err, ret, "out of memory");
 	else if (ret && err)

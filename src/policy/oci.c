@@ -7,7 +7,9 @@
  *  - the arguments of an entry must all hold, but where one index stands twice each is an
  *    alternative of its own;
  *  - an entry whose action is the default's says nothing;
- *  - names that the architecture does not have are left out, and noted.
+ *  - names that the architecture does not have are left out, and noted;
+ *  - numbers of the x32 ABI are of another architecture, but not -1, which stands for a call that a
+ *    tracer skips.
  * One architecture is compiled. Calls of the others that a profile lists get what libseccomp gives
  * to architectures that are not in a filter, and a note says so.
  */

@@ -12,7 +12,11 @@
 /* More than any filter has room for. */
 #define MAX_RULES (1u << 20)
 
-#define X32_BIT 0x40000000u
+/* Where nobody says how often calls are made: numbers that are looked at, ... */
+enum { LAST_CALL = 1023, OLD_CALLS = 32 };
+
+/* ... and how often what has no rules is called, compared with the rest. */
+#define WITHOUT_RULES 0.5
 
 /* Room for one more of size bytes. */
 static int grow(void **rows, uint32_t cnt, uint32_t *cap, size_t size)
@@ -150,6 +154,50 @@ bool policy_name_known(const char *name)
 	       loupe_syscall_nr(AUDIT_ARCH_AARCH64, name) >= 0;
 }
 
+/* How often a call is made, where nobody says so. */
+static double usual_weight(const struct loupe_policy *policy, uint32_t nr, bool has_rules)
+{
+	/* x86-64 was given its numbers by how often calls are made; ARM's are by subject */
+	double weight = policy->arch == AUDIT_ARCH_X86_64 ? 1.0 / (OLD_CALLS + nr) : 1.0;
+
+	return has_rules ? weight : weight * WITHOUT_RULES;
+}
+
+static int copy_rows(const struct loupe_weights *from, struct loupe_weights *to)
+{
+	to->rows = malloc((from->cnt + 1) * sizeof(*to->rows));
+	if (!to->rows)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < from->cnt; i++) {
+		to->rows[to->cnt] = from->rows[i];
+		to->rows[to->cnt++].name = NULL;
+	}
+	return 0;
+}
+
+int loupe_policy_weights(const struct loupe_policy *policy, struct loupe_weights *out)
+{
+	bool has_rules[LAST_CALL + 1] = { false };
+
+	*out = (struct loupe_weights){ .arch = policy->arch };
+	if (policy->frequency.cnt)
+		return copy_rows(&policy->frequency, out);
+	out->rows = calloc(LAST_CALL + 1, sizeof(*out->rows));
+	if (!out->rows)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < policy->rule_cnt; i++) {
+		if (policy->rules[i].nr <= LAST_CALL)
+			has_rules[policy->rules[i].nr] = true;
+	}
+	for (uint32_t nr = 0; nr <= LAST_CALL; nr++) {
+		if (loupe_syscall_name(policy->arch, nr))
+			out->rows[out->cnt++] = (struct loupe_weight){
+				.nr = nr, .weight = usual_weight(policy, nr, has_rules[nr])
+			};
+	}
+	return 0;
+}
+
 void loupe_policy_destroy(struct loupe_policy *policy)
 {
 	if (!policy)
@@ -189,6 +237,11 @@ static bool cond_holds(const struct loupe_policy_cond *cond, const uint64_t args
 	return false;
 }
 
+bool policy_is_apart(const struct loupe_policy *policy, uint32_t nr)
+{
+	return policy->x32_apart && nr >= POLICY_X32_BIT && nr != POLICY_NO_CALL;
+}
+
 uint32_t loupe_policy_eval(const struct loupe_policy *policy,
 			   const struct loupe_seccomp_data *data, int64_t *rule)
 {
@@ -199,7 +252,7 @@ uint32_t loupe_policy_eval(const struct loupe_policy *policy,
 	*rule = -1;
 	if (data->arch != policy->arch)
 		return policy->other_arch;
-	if (policy->x32_apart && data->nr >= X32_BIT)
+	if (policy_is_apart(policy, data->nr))
 		return policy->other_arch;
 	for (uint32_t i = 0; i < policy->rule_cnt; i++) {
 		const struct loupe_policy_rule *r = &policy->rules[i];

@@ -41,6 +41,13 @@ int policy_error(struct policy_builder *b, const char *file, uint32_t line, uint
 
 int policy_no_memory(struct policy_builder *b);
 
+/* Where x86-64's numbers of another ABI start, and the number of a call that a tracer skips. */
+#define POLICY_X32_BIT 0x40000000u
+#define POLICY_NO_CALL UINT32_MAX
+
+/** Whether a number is of another ABI, and that ABI is kept apart: rules do not decide it. */
+bool policy_is_apart(const struct loupe_policy *policy, uint32_t nr);
+
 /** "x86_64" or "aarch64". */
 const char *policy_arch_name(uint32_t arch);
 

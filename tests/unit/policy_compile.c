@@ -52,6 +52,12 @@ static struct loupe_policy_cond some_cond(void)
 	return cond;
 }
 
+/* Around where x32's numbers start and where they end. */
+static uint32_t far_number(void)
+{
+	return (below(2) ? 0x40000000u : UINT32_MAX) - 1 + below(3);
+}
+
 static void some_policy(struct loupe_policy *policy, struct loupe_policy_rule *rules,
 			struct loupe_policy_cond (*conds)[3])
 {
@@ -68,7 +74,9 @@ static void some_policy(struct loupe_policy *policy, struct loupe_policy_rule *r
 					 .rules = rules,
 					 .rule_cnt = below(RULES + 1) };
 	for (uint32_t i = 0; i < policy->rule_cnt; i++) {
-		rules[i] = (struct loupe_policy_rule){ .nr = below(3) ? below(4) : below(12) * 40,
+		rules[i] = (struct loupe_policy_rule){ .nr = below(3)  ? below(4)
+							     : below(9) ? below(12) * 40
+									: far_number(),
 						       .action = actions[below(5)],
 						       .cond_cnt = below(4),
 						       .conds = conds[i],
@@ -97,7 +105,7 @@ static void random_policies(void **state)
 
 			data.nr = policy.rule_cnt && below(8)
 					  ? rules[below(policy.rule_cnt)].nr
-					  : below(2) ? below(500) : 0x40000000u - 1 + below(3);
+					  : below(2) ? below(500) : far_number();
 			for (int a = 0; a < 3; a++)
 				data.args[a] = some_value();
 			/* the edge of some condition */
@@ -111,6 +119,56 @@ static void random_policies(void **state)
 		}
 		loupe_filter_destroy(filter);
 	}
+}
+
+/* -1 stands for a call that a tracer skips: it is no number of x32. */
+static void no_call(void **state)
+{
+	struct loupe_policy *policy =
+		read_policy("@default return 1\nread: allow\n4294967295: return 2\n", NULL);
+	struct loupe_seccomp_data data = { .nr = UINT32_MAX, .arch = AUDIT_ARCH_X86_64 };
+	struct loupe_filter *filter;
+
+	(void)state;
+	policy->x32_apart = true;
+	policy->other_arch = ERRNO(7);
+	filter = compile_policy(policy);
+	assert_int_equal(ask(policy, filter, &data), ERRNO(2));
+	data.nr--;
+	assert_int_equal(ask(policy, filter, &data), ERRNO(7));
+	data.nr = 0x3fffffff;
+	assert_int_equal(ask(policy, filter, &data), ERRNO(1));
+	loupe_filter_destroy(filter);
+	loupe_policy_destroy(policy);
+}
+
+/* Without a table old calls of x86-64 count more, and a policy's own word more than that. */
+static void own_weights(void **state)
+{
+	struct loupe_policy *policy = read_policy("read: allow\nmkdirat: allow\n", NULL);
+	struct loupe_weights weights;
+	double read = 0, mkdirat = 0, write = 0;
+
+	(void)state;
+	assert_int_equal(loupe_policy_weights(policy, &weights), 0);
+	assert_int_equal(weights.arch, AUDIT_ARCH_X86_64);
+	for (uint32_t i = 0; i < weights.cnt; i++) {
+		double *of = weights.rows[i].nr == 0   ? &read
+			     : weights.rows[i].nr == 1 ? &write
+						       : &mkdirat;
+
+		if (weights.rows[i].nr <= 1 || weights.rows[i].nr == 258)
+			*of = weights.rows[i].weight;
+	}
+	assert_true(read > mkdirat && mkdirat > 0 && write > 0 && write < read);
+	loupe_weights_finish(&weights);
+	policy->frequency.rows = calloc(1, sizeof(*policy->frequency.rows));
+	policy->frequency.rows[0] = (struct loupe_weight){ .nr = 258, .weight = 3 };
+	policy->frequency.cnt = 1;
+	assert_int_equal(loupe_policy_weights(policy, &weights), 0);
+	assert_true(weights.cnt == 1 && weights.rows[0].nr == 258);
+	loupe_weights_finish(&weights);
+	loupe_policy_destroy(policy);
 }
 
 static struct loupe_filter_run run_of(const struct loupe_filter *filter, uint32_t nr, uint64_t arg0)
@@ -259,6 +317,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(random_policies), cmocka_unit_test(loads),
 		cmocka_unit_test(lines),	   cmocka_unit_test(weights),
+		cmocka_unit_test(no_call),     cmocka_unit_test(own_weights),
 		cmocka_unit_test(too_large),	   cmocka_unit_test(far_jumps),
 	};
 
