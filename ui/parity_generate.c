@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include "bpfloupe/generate.h"
 #include "commands.h"
@@ -133,6 +134,8 @@ static int make_program(const struct args *args, uint64_t seed, struct loupe_gen
 	struct loupe_generate_opts opts = {
 		.size = sizeof(opts),
 		.prog_type = args->load.prog_type,
+		.cpus = args->load.cpus ? args->load.cpus
+					: (uint32_t)sysconf(_SC_NPROCESSORS_CONF),
 		.unprivileged = args->verify.unprivileged,
 	};
 	bool any = seed % LONG_ONE_IN == 0;

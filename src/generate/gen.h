@@ -33,6 +33,7 @@ struct reg {
 struct slot {
 	enum kind kind; /* what a whole-slot load gives; NOTHING: bytes or unset */
 	bool set;	/* all eight bytes were stored */
+	bool pointer;	/* may hold one: an ordinary user reads and overwrites it as a whole only */
 };
 
 struct frame {
@@ -54,6 +55,8 @@ struct gen {
 	int func;  /* the one that is being made */
 	int label;
 	int depth;
+	bool types; /* the program has BTF, and a map with a lock */
+	int held;   /* references that must be given back */
 	int loops;	   /* loops around the present statement */
 	uint32_t counters; /* registers that count turns of a loop around */
 	int budget;	   /* statements left in this function */
@@ -75,6 +78,7 @@ uint64_t gen_next_random(struct gen *gen);
 /* line.c */
 void gen_lose_temporaries(struct gen *gen);
 int gen_limited(struct gen *gen, int limit);
+int gen_unknown_offset(struct gen *gen);
 void gen_make_value_access(struct gen *gen);
 void gen_make_packet_access(struct gen *gen);
 void gen_make_sized_call(struct gen *gen);
@@ -100,6 +104,13 @@ void gen_make_ringbuf(struct gen *gen);
 void gen_make_tail_call(struct gen *gen);
 void gen_make_call(struct gen *gen);
 void gen_call_the_rest(struct gen *gen);
+/* After two ways meet only that is known which both agree on. */
+void gen_meet(struct frame *a, const struct frame *b);
+
+/* recipe.c */
+void gen_make_recipe(struct gen *gen);
+void gen_make_checked_access(struct gen *gen);
+void gen_make_stack_pointer(struct gen *gen);
 
 /* program.c: that many statements. */
 void gen_make_block(struct gen *gen, int cnt);

@@ -143,13 +143,15 @@ void gen_make_spill(struct gen *gen)
 
 	if (gen->now.reg[r].kind == NOTHING)
 		return;
-	if (gen->now.reg[r].kind == NUMBER && gen_one_in(gen, 3))
+	if (gen->now.reg[r].kind == NUMBER && gen_one_in(gen, 3) &&
+	    !(gen->unprivileged && gen->now.slot[s].pointer))
 		size = 1 << gen_below(gen, 3);
 	if (size < 8)
 		off += size * gen_below(gen, 8 / size);
 	gen_put(gen, gen_line(gen->tree, "\t*(u%d *)(r10 %d) = r%d\n", size * 8, off, r));
 	if (size == 8)
-		gen->now.slot[s] = (struct slot){ gen->now.reg[r].kind, true };
+		gen->now.slot[s] = (struct slot){ gen->now.reg[r].kind, true,
+						  gen->now.reg[r].kind != NUMBER };
 	else
 		gen->now.slot[s].kind = NOTHING;
 }
@@ -159,11 +161,14 @@ void gen_make_store(struct gen *gen)
 	int s = gen_below(gen, SLOTS), off = -8 * (s + 1), size = 1 << gen_below(gen, 4);
 	int64_t value = gen_one_in(gen, 2) ? 0 : gen_constant(gen);
 
+	if (gen->unprivileged && gen->now.slot[s].pointer)
+		size = 8;
 	off += size * gen_below(gen, 8 / size);
 	gen_put(gen, gen_line(gen->tree, "\t*(u%d *)(r10 %d) = %lld\n", size * 8, off,
 			      (long long)(int32_t)value));
 	gen->now.slot[s].kind = size == 8 ? NUMBER : NOTHING;
 	gen->now.slot[s].set |= size == 8;
+	gen->now.slot[s].pointer &= size != 8;
 }
 
 void gen_make_fill(struct gen *gen)
@@ -171,6 +176,8 @@ void gen_make_fill(struct gen *gen)
 	int s = gen_below(gen, SLOTS), r = gen_target(gen), off = -8 * (s + 1), size = 8;
 
 	if (!gen->now.slot[s].set && (gen->unprivileged || !gen_one_in(gen, 3)))
+		return;
+	if (gen->unprivileged && gen->now.slot[s].pointer && gen->now.slot[s].kind <= NUMBER)
 		return;
 	if (gen->now.slot[s].kind != NOTHING && gen->now.slot[s].kind != NUMBER) {
 		gen_put(gen, gen_line(gen->tree, "\tr%d = *(u64 *)(r10 %d)\n", r, off));
@@ -192,7 +199,8 @@ void gen_make_atomic(struct gen *gen)
 					   "lock *(u32 *)(r10 %d) ^= r%d\n" };
 	int s = gen_below(gen, SLOTS), r = gen_pick(gen, NUMBER), off = -8 * (s + 1);
 
-	if (r < 0 || !gen->now.slot[s].set || gen->now.slot[s].kind > NUMBER)
+	if (r < 0 || !gen->now.slot[s].set || gen->now.slot[s].kind > NUMBER ||
+	    (gen->unprivileged && gen->now.slot[s].pointer))
 		return;
 	gen->now.slot[s].kind = NUMBER;
 	switch (gen_below(gen, 5)) {
@@ -243,6 +251,24 @@ int gen_limited(struct gen *gen, int limit)
 	return r;
 }
 
+/*
+ * A number to add to a pointer. Of an ordinary user's program the verifier wants the same limit, and
+ * the same answer to whether it is a constant, on every path; a number that was just read has both.
+ */
+int gen_unknown_offset(struct gen *gen)
+{
+	int r;
+
+	if (!gen->unprivileged || gen_one_in(gen, 20))
+		return gen_pick(gen, NUMBER);
+	do
+		r = gen_target(gen);
+	while (gen->now.reg[r].kind > NUMBER);
+	gen_put(gen, gen_line(gen->tree, "\tr%d = *(u32 *)(r6 +%d)\n", r, 4 * gen_below(gen, 5)));
+	gen_set_number(gen, r, UINT32_MAX);
+	return r;
+}
+
 void gen_make_value_access(struct gen *gen)
 {
 	int v = gen_pick(gen, VALUE), size = 1 << gen_below(gen, 4), r, off;
@@ -251,9 +277,13 @@ void gen_make_value_access(struct gen *gen)
 		return;
 	off = size * gen_below(gen, VALUE_SIZE / 2 / size);
 	if (gen_one_in(gen, 2)) {
-		r = gen_limited(gen, VALUE_SIZE / 2);
+		r = gen_unknown_offset(gen);
 		if (r < 0 || gen_is_pinned(gen, v))
 			return;
+		if (gen->now.reg[r].max >= VALUE_SIZE / 2) {
+			gen_put(gen, gen_line(gen->tree, "\tr%d &= %d\n", r, VALUE_SIZE / 2 - 1));
+			gen_set_number(gen, r, VALUE_SIZE / 2 - 1);
+		}
 		gen_put(gen, gen_line(gen->tree, "\tr%d += r%d\n", v, r));
 		size = gen_one_in(gen, 2) ? 1 : size;
 		off %= VALUE_SIZE / 2;
@@ -292,6 +322,10 @@ void gen_make_sized_call(struct gen *gen)
 
 	if (r < 0)
 		return;
+	for (int s = SLOTS - 3; gen->unprivileged && s < SLOTS; s++) {
+		if (!gen->now.slot[s].set || gen->now.slot[s].pointer)
+			return;
+	}
 	gen_put(gen, gen_line(gen->tree,
 			      "\tr4 = r%d\n\tr4 += 1\n\tr3 = r10\n\tr3 += -%d\n\tr2 = %d\n\tr1 = "
 			      "r6\n\tcall %s\n",
@@ -303,9 +337,20 @@ void gen_make_sized_call(struct gen *gen)
 		gen->now.slot[s].kind = NOTHING;
 }
 
+/* A register, most often one that was written. */
+static int any_register(struct gen *gen)
+{
+	int r = gen_below(gen, 11);
+
+	for (int tries = 0; tries < 8 && r < REGS && gen->now.reg[r].kind == NOTHING; tries++)
+		r = gen_below(gen, 11);
+	return r;
+}
+
+/* What the types say does not matter. */
 void gen_make_chaos(struct gen *gen)
 {
-	int r = gen_below(gen, 11), s = gen_below(gen, 11);
+	int r = any_register(gen), s = any_register(gen);
 
 	switch (gen_below(gen, 9)) {
 	case 0:

@@ -5,8 +5,7 @@
 #include <stdio.h>
 #include <linux/bpf.h>
 
-/* After two ways meet only that is known which both agree on. */
-static void meet(struct frame *a, const struct frame *b)
+void gen_meet(struct frame *a, const struct frame *b)
 {
 	for (int i = 0; i < REGS; i++) {
 		if (a->reg[i].kind != b->reg[i].kind)
@@ -20,6 +19,7 @@ static void meet(struct frame *a, const struct frame *b)
 		if (a->slot[i].kind != b->slot[i].kind)
 			a->slot[i].kind = NOTHING;
 		a->slot[i].set &= b->slot[i].set;
+		a->slot[i].pointer |= b->slot[i].pointer;
 	}
 }
 
@@ -61,7 +61,7 @@ void gen_make_if(struct gen *gen)
 	} else {
 		gen_close(gen->tree, outer, "else%d:\n", label);
 	}
-	meet(&gen->now, &then);
+	gen_meet(&gen->now, &then);
 }
 
 void gen_make_early_exit(struct gen *gen)
@@ -69,7 +69,7 @@ void gen_make_early_exit(struct gen *gen)
 	int r = gen_pick(gen, NUMBER), label = gen->label++;
 	char test[64];
 
-	if (r < 0)
+	if (r < 0 || gen->held)
 		return;
 	condition(gen, test, sizeof(test), r);
 	gen_put(gen, gen_line(gen->tree, "\tif %s goto on%d\n\tr0 = %d\n\texit\non%d:\n", test,
@@ -145,7 +145,7 @@ void gen_make_loop(struct gen *gen)
 			  up ? 1 : -1, counter, up ? "<" : "!=", up ? turns : 0, label);
 	}
 	gen->counters &= ~(1u << counter);
-	meet(&gen->now, &before);
+	gen_meet(&gen->now, &before);
 	gen_set_number(gen, counter, UINT64_MAX);
 	gen->loops--;
 }
@@ -165,7 +165,7 @@ void gen_make_may_goto(struct gen *gen)
 	gen_make_block(gen, 1 + gen_below(gen, 3));
 	restore_for_loop(gen, &before);
 	gen_close(gen->tree, at, "\tgoto again%d\nover%d:\n", label, label);
-	meet(&gen->now, &before);
+	gen_meet(&gen->now, &before);
 	gen->loops--;
 }
 
@@ -176,6 +176,8 @@ void gen_make_lookup(struct gen *gen)
 	struct frame before;
 	int r = gen_pick(gen, NUMBER);
 
+	if (gen->unprivileged && gen->now.slot[slot].pointer)
+		return;
 	while (v < 9 && (gen_is_pinned(gen, v) || gen_one_in(gen, 2)))
 		v++;
 	if (gen_is_pinned(gen, v))
@@ -201,7 +203,7 @@ void gen_make_lookup(struct gen *gen)
 	gen_make_block(gen, 1 + gen_below(gen, 4));
 	gen_close(gen->tree, at, "none%d:\n", label);
 	before.reg[0].kind = NOTHING;
-	meet(&gen->now, &before);
+	gen_meet(&gen->now, &before);
 }
 
 void gen_make_packet_check(struct gen *gen)
@@ -227,7 +229,7 @@ void gen_make_packet_check(struct gen *gen)
 	gen_make_packet_access(gen);
 	gen_make_block(gen, 1 + gen_below(gen, 4));
 	gen_close(gen->tree, at, "short%d:\n", label);
-	meet(&gen->now, &before);
+	gen_meet(&gen->now, &before);
 }
 
 static void call_function(struct gen *gen, int callee)
@@ -280,7 +282,7 @@ void gen_make_ringbuf(struct gen *gen)
 	int label = gen->label++, r = gen_pick(gen, NUMBER), at;
 	struct frame before;
 
-	if (r < 0 || gen->unprivileged)
+	if (r < 0)
 		return;
 	gen_put(gen,
 		gen_line(gen->tree,
@@ -296,20 +298,19 @@ void gen_make_ringbuf(struct gen *gen)
 				      gen_one_in(gen, 2) ? "submit" : "discard"));
 	gen_lose_temporaries(gen);
 	gen_close(gen->tree, at, "full%d:\n", label);
-	meet(&gen->now, &before);
+	gen_meet(&gen->now, &before);
 }
 
 void gen_make_tail_call(struct gen *gen)
 {
 	int r = gen_limited(gen, 4);
 
-	if (r < 0 || gen->loops)
+	if (r < 0 || gen->loops || gen->held)
 		return;
 	gen_put(gen,
 		gen_line(gen->tree,
 			 "\tr3 = r%d\n\tr2 = map[progs]\n\tr1 = r6\n\tcall bpf_tail_call\n", r));
 	gen_lose_temporaries(gen);
-	gen_set_number(gen, 0, UINT64_MAX);
 	for (int i = 0; i < REGS; i++) {
 		if (gen->now.reg[i].kind == PACKET)
 			gen->now.reg[i].kind = NOTHING;

@@ -42,6 +42,9 @@ static const struct {
 	{ gen_make_call, 5, false },
 	{ gen_make_ringbuf, 2, true },
 	{ gen_make_tail_call, 1, false },
+	{ gen_make_recipe, 16, true },
+	{ gen_make_checked_access, 3, true },
+	{ gen_make_stack_pointer, 3, false },
 };
 
 static void make_statement(struct gen *gen)
@@ -95,7 +98,11 @@ static void start_function(struct gen *gen, int func)
 	gen->func = func;
 	gen->depth = gen->loops = 0;
 	gen->counters = 0;
-	gen->budget = func ? 8 + gen_below(gen, 24) : 50 + gen_below(gen, 110);
+	/* without loops and calls only a long program is a deep one */
+	if (gen->unprivileged)
+		gen->budget = 60 + gen_below(gen, 200);
+	else
+		gen->budget = func ? 8 + gen_below(gen, 24) : 50 + gen_below(gen, 110);
 	if (func == 0 && gen->funcs)
 		at = gen_line(gen->tree, ".func \"int main0(struct %s *ctx)\" global\n", ctx);
 	else if (func == 0)
@@ -121,6 +128,18 @@ static void start_function(struct gen *gen, int func)
 	}
 }
 
+/* Ordinary users read no byte of the stack that was not written. */
+static void clear_stack(struct gen *gen)
+{
+	for (int s = 0; s < SLOTS; s++) {
+		if (gen_one_in(gen, 30))
+			continue;
+		gen_put(gen, gen_line(gen->tree, "\t*(u64 *)(r10 -%d) = %d\n", 8 * (s + 1),
+				      gen_below(gen, 3)));
+		gen->now.slot[s] = (struct slot){ NUMBER, true, false };
+	}
+}
+
 static void make_function(struct gen *gen, int func)
 {
 	enum func_kind kind = gen->func_kind[func];
@@ -143,6 +162,8 @@ static void make_function(struct gen *gen, int func)
 		gen_put(gen, gen_line(gen->tree, "\texit\n"));
 		return;
 	}
+	if (gen->unprivileged)
+		clear_stack(gen);
 	gen_make_unknown(gen);
 	gen_make_block(gen, gen->budget);
 	if (!func)
@@ -170,6 +191,26 @@ static const char *type_name(uint32_t prog_type)
 	}
 }
 
+static const char head[] = ".type %s\n.license \"GPL\"\n%s%s"
+			   ".map hash type=hash key=4 value=64 entries=8\n"
+			   ".map array type=array key=4 value=64 entries=4\n"
+			   ".map progs type=prog_array key=4 value=4 entries=4\n"
+			   ".map ring type=ringbuf entries=4096\n"
+			   ".map small type=hash key=8 value=8 entries=4\n"
+			   ".map percpu type=percpu_array key=4 value=64 entries=4\n"
+			   ".map queue type=queue key=0 value=8 entries=4\n"
+			   ".map events type=perf_event_array key=4 value=4 entries=4\n"
+			   ".map devices type=devmap key=4 value=4 entries=4\n"
+			   ".map outer type=array_of_maps key=4 value=4 entries=4 inner=array\n"
+			   ".map .rodata type=array key=4 value=8 entries=1 flags=0x80 frozen "
+			   "data=6162630000000000\n"
+			   "%s%s.prog generated\n";
+static const char types_head[] = ".decl \"struct bpf_spin_lock { __u32 val; };\"\n"
+				 ".decl \"struct val { struct bpf_spin_lock l; int n; };\"\n";
+static const char types_map[] =
+	".map locked type=array key=4 value=8 entries=4 btf_key=5 btf_value=4\n";
+static const char storage_map[] = ".map storage type=cgroup_storage key=16 value=64 entries=0\n";
+
 int gen_program(struct gen_tree *tree, const struct loupe_generate_opts *opts)
 {
 	static const uint32_t types[] = { BPF_PROG_TYPE_XDP, BPF_PROG_TYPE_XDP,
@@ -184,21 +225,17 @@ int gen_program(struct gen_tree *tree, const struct loupe_generate_opts *opts)
 	if (opts->unprivileged && !opts->prog_type)
 		gen.prog_type = gen_one_in(&gen, 2) ? BPF_PROG_TYPE_SOCKET_FILTER
 						    : BPF_PROG_TYPE_CGROUP_SKB;
-	gen.chaotic = gen_one_in(&gen, 5);
+	gen.chaotic = gen_one_in(&gen, 4);
 	if (!opts->unprivileged && gen_one_in(&gen, 2))
 		gen.funcs = 1 + gen_below(&gen, MAX_FUNCS);
 	for (int i = 1; i <= gen.funcs; i++)
 		gen.func_kind[i] = STATIC + (enum func_kind)gen_below(&gen, 3);
-	if (asprintf(&tree->head,
-		     ".type %s\n.license \"GPL\"\n%s"
-		     ".map hash type=hash key=4 value=%d entries=8\n"
-		     ".map array type=array key=4 value=%d entries=4\n"
-		     ".map progs type=prog_array key=4 value=4 entries=4\n"
-		     ".map ring type=ringbuf entries=4096\n.prog generated\n",
-		     type_name(gen.prog_type),
+	gen.types = !opts->unprivileged && gen_one_in(&gen, 3);
+	if (asprintf(&tree->head, head, type_name(gen.prog_type),
 		     gen.prog_type == BPF_PROG_TYPE_CGROUP_SKB ? ".attach cgroup_inet_ingress\n"
 							       : "",
-		     VALUE_SIZE, VALUE_SIZE) < 0) {
+		     gen.types ? types_head : "", gen.types ? types_map : "",
+		     gen.prog_type == BPF_PROG_TYPE_CGROUP_SKB ? storage_map : "") < 0) {
 		tree->head = NULL;
 		return -ENOMEM;
 	}

@@ -12,6 +12,7 @@
 
 struct loupe_generated {
 	struct gen_tree tree;
+	uint32_t cpus;
 	char *text;
 	struct loupe_program_list list; /* one program */
 };
@@ -157,7 +158,7 @@ int gen_tree_unwrap(const struct gen_tree *tree, uint32_t at, struct gen_tree *o
 /* --- programs ------------------------------------------------------------------------------- */
 
 /* Takes the tree over, also on failure. */
-static int assemble(struct gen_tree *tree, struct loupe_generated **out)
+static int assemble(struct gen_tree *tree, uint32_t cpus, struct loupe_generated **out)
 {
 	struct loupe_generated *gen = calloc(1, sizeof(*gen));
 	int err = -ENOMEM;
@@ -168,6 +169,7 @@ static int assemble(struct gen_tree *tree, struct loupe_generated **out)
 		return -ENOMEM;
 	}
 	gen->tree = *tree;
+	gen->cpus = cpus;
 	gen->text = gen_tree_text(&gen->tree);
 	if (gen->text)
 		err = loupe_asm_load("generated", gen->text, strlen(gen->text), &gen->list, NULL);
@@ -175,6 +177,7 @@ static int assemble(struct gen_tree *tree, struct loupe_generated **out)
 		loupe_generated_destroy(gen);
 		return err;
 	}
+	gen->list.progs[0].image->host.cpus = cpus;
 	*out = gen;
 	return 0;
 }
@@ -187,7 +190,7 @@ int loupe_generate(const struct loupe_generate_opts *opts, struct loupe_generate
 		gen_tree_finish(&tree);
 		return -ENOMEM;
 	}
-	return assemble(&tree, out);
+	return assemble(&tree, opts->cpus, out);
 }
 
 const char *loupe_generated_text(const struct loupe_generated *gen)
@@ -222,7 +225,7 @@ struct shrink {
 static int try_tree(struct shrink *shrink, struct loupe_generated **gen, struct gen_tree *tree)
 {
 	struct loupe_generated *smaller;
-	int err = assemble(tree, &smaller);
+	int err = assemble(tree, (*gen)->cpus, &smaller);
 
 	if (err)
 		return err == -ENOMEM ? err : 0; /* does not assemble: a label is gone */

@@ -16,7 +16,7 @@
 static struct loupe_generated *make(uint64_t seed, bool unprivileged)
 {
 	struct loupe_generate_opts opts = {
-		.size = sizeof(opts), .seed = seed, .unprivileged = unprivileged,
+		.size = sizeof(opts), .seed = seed, .cpus = 2, .unprivileged = unprivileged,
 	};
 	struct loupe_generated *gen = NULL;
 
@@ -42,19 +42,19 @@ static void test_seeds(void **state)
 }
 
 /* Enough of them must be valid and deep to be worth comparing. */
-static void test_depth(void **state)
+static void check_depth(bool unprivileged)
 {
 	enum { CNT = 200 };
 	uint32_t accepted = 0, deep = 0, hits = 0;
 
-	(void)state;
 	for (uint64_t seed = 1; seed <= CNT; seed++) {
-		struct loupe_generated *gen = make(seed, false);
+		struct loupe_generated *gen = make(seed, unprivileged);
 		struct loupe_verify_result result;
 		struct loupe_verify_opts opts;
 
 		loupe_verify_opts_init(&opts);
 		opts.insn_limit = 10000;
+		opts.unprivileged = unprivileged;
 		assert_int_equal(loupe_verify(loupe_generated_image(gen), &opts, &result), 0);
 		accepted += result.verdict == LOUPE_ACCEPTED;
 		deep += result.counters.insn_processed >= 200;
@@ -65,6 +65,13 @@ static void test_depth(void **state)
 	assert_in_range(accepted, CNT * 30 / 100, CNT * 70 / 100);
 	assert_true(deep >= CNT / 2);
 	assert_true(hits >= CNT / 2);
+}
+
+static void test_depth(void **state)
+{
+	(void)state;
+	check_depth(false);
+	check_depth(true);
 }
 
 static int has_lookup(void *ctx, const struct loupe_generated *gen)
