@@ -69,7 +69,10 @@ struct prune_cell {
 	char then[224], now[224];
 };
 
-enum { PRUNE_CACHED = 64 };
+enum {
+	PRUNE_CACHED = 64,
+	PRUNE_DIFFS = LOUPE_MAX_FRAMES * (LOUPE_MAX_REG + LOUPE_MAX_SLOTS + 1) + 4, /* there may be */
+};
 
 struct prune_view {
 	struct view view;
@@ -99,6 +102,10 @@ struct prune_view {
 	uint64_t paired; /* event of the cells */
 	struct prune_cell *cells;
 	uint32_t cell_cnt, cell_cap;
+	/* all differences of a comparison, the one that decided first */
+	uint64_t differing; /* its row, LOUPE_NO_ROW: none */
+	struct loupe_diff *diffs;
+	uint32_t diff_cnt;
 };
 
 /* prune_table.c */
@@ -111,6 +118,8 @@ bool prune_sort_by(struct prune_view *prune, const char *name);
 /** Row of an insn, -1 if it has none. */
 int64_t prune_row_of(const struct prune_view *prune, uint32_t insn);
 void prune_draw_table(struct prune_view *prune, struct screen *screen, struct rect area);
+/** A difference of a kind, in few words. */
+const char *prune_kind_words(enum loupe_diff_kind kind);
 /** A row as a line of text. */
 void prune_row_text(const struct prune_view *prune, const struct prune_row *row, char *buf,
 		    size_t size);
@@ -128,8 +137,21 @@ void prune_draw_list(struct prune_view *prune, struct screen *screen, struct rec
 /** Makes the cells of a comparison. @return 0 or -ENOMEM */
 int prune_fill_pair(struct prune_view *prune, uint64_t event);
 void prune_draw_pair(struct prune_view *prune, struct screen *screen, struct rect area);
+/** To the next cell that differs, or the one before; false if there is none. */
+bool prune_next_diff(struct prune_view *prune, bool forward);
 /** What a mark means, a few words. */
 const char *prune_mark_words(enum prune_mark mark);
+
+/* prune_diffs.c */
+/** Finds all differences of a comparison. @return 0 or -ENOMEM */
+int prune_fill_diffs(struct prune_view *prune, const struct loupe_compare_info *compare);
+/** The difference of a location, NULL if it has none. */
+const struct loupe_diff *prune_diff_of(const struct prune_view *prune, struct loupe_loc loc);
+/** What differs besides what decided: "R7, fp-8"; "" if nothing does. */
+void prune_other_diffs(const struct prune_view *prune, char *buf, size_t size);
+/** A comparison's difference as if it had been the first: words for words_compare(). */
+struct loupe_compare_info prune_diff_info(const struct loupe_compare_info *compare,
+					  const struct loupe_diff *diff);
 
 /* prune_why.c */
 /**

@@ -278,7 +278,7 @@ static void draw_selected(struct prune_view *prune, struct screen *screen, struc
 	uint64_t n = (uint64_t)prune->scroll[PRUNE_LIST].cursor;
 	const struct prune_event *event = &prune->events[n];
 	struct pen pen = pen_at(screen, at.x + 1, at.y, at.w - 2);
-	char why[200] = "", text[640];
+	char why[200] = "", others[200] = "", text[900];
 	struct loupe_loc loc;
 	const char *word;
 	enum ui_role role = event_role(event, &word);
@@ -287,8 +287,10 @@ static void draw_selected(struct prune_view *prune, struct screen *screen, struc
 	pen_printf(&pen, role, "%s  ", word);
 	if (event->kind == PRUNE_COMPARE && prune_loc(&event->compare, &loc))
 		prune_why(prune, &event->compare, loc, why, sizeof(why));
-	snprintf(text, sizeof(text), "%s%s%s", prune_event_words(prune, n), *why ? ". It had to match: " : "",
-		 why);
+	if (event->kind == PRUNE_COMPARE && !prune_fill_diffs(prune, &event->compare))
+		prune_other_diffs(prune, others, sizeof(others));
+	snprintf(text, sizeof(text), "%s%s%s%s%s", prune_event_words(prune, n),
+		 *why ? ". It had to match: " : "", why, *others ? ". Differs too: " : "", others);
 	wrap_text(screen, (struct rect){ at.x + 1, at.y, at.w - 2, at.h }, pen.x - at.x - 1, UI_STRONG,
 		  text);
 }

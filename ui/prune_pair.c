@@ -105,23 +105,21 @@ static struct prune_cell *add_cell(struct prune_view *prune)
 	return &prune->cells[prune->cell_cnt++];
 }
 
-/* What is known of a value's mark from the outcome and from which location decided. */
+/* What is known of a value's mark from the outcome and from all differences. */
 static enum prune_mark settle(const struct making *making, struct loupe_loc loc,
 			      enum prune_mark mark, const char *then, const char *now)
 {
-	struct loupe_loc decided;
+	const struct loupe_diff *diff = prune_diff_of(making->prune, loc);
 
-	if (!making->hit && making->event->compare.diff != LOUPE_DIFF_NONE &&
-	    prune_loc(&making->event->compare, &decided) && decided.kind == loc.kind &&
-	    decided.frameno == loc.frameno && decided.index == loc.index)
-		return PRUNE_DECIDED;
+	if (diff)
+		return diff == making->prune->diffs ? PRUNE_DECIDED : PRUNE_DIFFERS;
 	if (mark == PRUNE_DEAD || mark == PRUNE_ABSENT)
 		return mark;
 	/* a P for precise stands in front of the value that it is about */
 	if (strcmp(then + (*then == 'P'), now + (*now == 'P')) == 0)
 		return PRUNE_SAME;
-	/* the whole state was covered, so this was */
-	if (making->hit && mark == PRUNE_DIFFERS)
+	/* it was compared and no difference was found, or the whole state was covered */
+	if (mark == PRUNE_DIFFERS && (making->hit || making->prune->diff_cnt))
 		return PRUNE_COVERED;
 	return mark;
 }
@@ -240,6 +238,8 @@ int prune_fill_pair(struct prune_view *prune, uint64_t n)
 	prune->paired = n;
 	prune->cell_cnt = 0;
 	prune->scroll[PRUNE_PAIR] = (struct scroll){ 0 };
+	if (prune_fill_diffs(prune, &making.event->compare))
+		return -ENOMEM;
 	making.old = loupe_cursor_seek_checkpoint(prune->then, making.event->serial,
 						  making.event->compare.row);
 	making.cur = loupe_cursor_seek(prune->now, making.event->step);
@@ -259,6 +259,20 @@ int prune_fill_pair(struct prune_view *prune, uint64_t n)
 				  prune->h[PRUNE_PAIR]);
 	}
 	return rc;
+}
+
+bool prune_next_diff(struct prune_view *prune, bool forward)
+{
+	struct scroll *scroll = &prune->scroll[PRUNE_PAIR];
+
+	for (int64_t at = scroll->cursor + (forward ? 1 : -1); at >= 0 && at < prune->cell_cnt;
+	     at += forward ? 1 : -1) {
+		if (prune->cells[at].mark != PRUNE_DECIDED && prune->cells[at].mark != PRUNE_DIFFERS)
+			continue;
+		scroll_to(scroll, at, prune->cell_cnt, prune->h[PRUNE_PAIR]);
+		return true;
+	}
+	return false;
 }
 
 /* ---- drawing ------------------------------------------------------------------------------ */
@@ -327,6 +341,28 @@ static void draw_head(const struct prune_view *prune, const struct prune_event *
 	pen_printf(&pen, UI_HEADING, "now, step %s", number_text(number, event->step));
 }
 
+/* "verified for 24, now 16", without the name that stands in front. */
+static void diff_words(struct prune_view *prune, const struct prune_event *event,
+		       const struct loupe_diff *diff, char *buf, size_t size)
+{
+	struct loupe_compare_info info = prune_diff_info(&event->compare, diff);
+	const char *text;
+	char whole[400], *mattered;
+
+	/* a difference alone would have been enough, whatever it counted for */
+	info.outcome = LOUPE_CMP_MISS;
+	words_compare(&info,
+		      loupe_cursor_seek_checkpoint(prune->then, event->serial, event->compare.row),
+		      loupe_cursor_seek(prune->now, event->step), prune->view.subject->names, whole,
+		      sizeof(whole));
+	/* why it mattered follows */
+	mattered = strstr(whole, "; its exact value mattered");
+	if (mattered)
+		*mattered = '\0';
+	text = strstr(whole, ": ");
+	snprintf(buf, size, "%s", text ? text + 2 : whole);
+}
+
 /* Below the cells: what decided; the selected cell; why it had to match. */
 static void draw_answer(struct prune_view *prune, const struct prune_event *event,
 			struct screen *screen, struct rect at)
@@ -334,21 +370,30 @@ static void draw_answer(struct prune_view *prune, const struct prune_event *even
 	const struct prune_cell *cell =
 		prune->cell_cnt ? &prune->cells[prune->scroll[PRUNE_PAIR].cursor] : NULL;
 	struct pen pen = pen_at(screen, at.x + 1, at.y, at.w - 2);
-	char why[200], chain[400], name[32], text[700];
+	char why[200], chain[400], name[32], others[200], text[1200];
+	const struct loupe_diff *diff;
+	char words[400];
 	int row = at.y;
 	bool hit;
 	const char *word = words_outcome(event->compare.outcome, &hit);
 
 	pen_printf(&pen, hit ? UI_HIT : UI_MISS, "%s  ", word);
+	prune_other_diffs(prune, others, sizeof(others));
+	snprintf(text, sizeof(text), "%s%s%s", prune_event_words(prune, prune->paired),
+		 *others ? "; differs too: " : "", others);
 	row += wrap_text(screen, (struct rect){ at.x + 1, row, at.w - 2, 2 }, pen.x - at.x - 1,
-			 UI_STRONG, prune_event_words(prune, prune->paired));
+			 UI_STRONG, text);
 	if (!cell || cell->kind != PRUNE_CELL_LOC)
 		return;
 	words_loc(&cell->loc, false, name, sizeof(name));
 	prune_why(prune, &event->compare, cell->loc, why, sizeof(why));
 	prune_chain(prune, &event->compare, cell->loc, chain, sizeof(chain));
-	snprintf(text, sizeof(text), "%s%s%s%s%s", prune_mark_words(cell->mark), *why ? "; " : "", why,
-		 *chain ? "; " : "", chain);
+	diff = prune_diff_of(prune, cell->loc);
+	if (diff)
+		diff_words(prune, event, diff, words, sizeof(words));
+	else
+		snprintf(words, sizeof(words), "%s", prune_mark_words(cell->mark));
+	snprintf(text, sizeof(text), "%s%s%s%s%s", words, *why ? "; " : "", why, *chain ? "; " : "", chain);
 	pen = pen_at(screen, at.x + 1, row, at.w - 2);
 	pen_printf(&pen, UI_REG, "%s ", name);
 	wrap_text(screen, (struct rect){ at.x + 1, row, at.w - 2, at.y + at.h - row },
@@ -367,6 +412,9 @@ void prune_draw_pair(struct prune_view *prune, struct screen *screen, struct rec
 	inner = pane_frame(screen, (struct rect){ area.x, area.y, area.w, area.h - 4 }, title, true);
 	snprintf(title, sizeof(title), "event %lld of %llu", (long long)prune->paired + 1,
 		 (unsigned long long)prune->event_cnt);
+	if (prune->diff_cnt > 1 && area.w >= WIDE)
+		snprintf(title, sizeof(title), "%u differences  event %lld of %llu", prune->diff_cnt,
+			 (long long)prune->paired + 1, (unsigned long long)prune->event_cnt);
 	pane_note(screen, area, UI_DIM, title);
 	draw_head(prune, event, screen, (struct rect){ inner.x, inner.y, inner.w, 1 });
 	inner.y++;

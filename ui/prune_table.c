@@ -265,6 +265,11 @@ static const struct {
 	[LOUPE_DIFF_LOCK] = { "other locks held", "locks" },
 };
 
+const char *prune_kind_words(enum loupe_diff_kind kind)
+{
+	return kinds[kind].words;
+}
+
 static void reason_words(const struct prune_row *row, bool brief, char *buf, size_t size)
 {
 	struct loupe_compare_info at = { .frameno = row->reason.frameno, .reg = row->reason.reg,

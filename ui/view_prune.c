@@ -147,6 +147,11 @@ static bool event_request(struct prune_view *prune, enum request request)
 	case REQ_VISIT_PREV:
 		find_event(prune, request, false);
 		return true;
+	case REQ_DIFF_NEXT:
+	case REQ_DIFF_PREV:
+		if (prune->level == PRUNE_PAIR && !prune_next_diff(prune, request == REQ_DIFF_NEXT))
+			tui_say(prune->view.tui, UI_NOTICE, "nothing else differs");
+		return true;
 	case REQ_BACK:
 		prune->level--;
 		note_place(prune);
@@ -302,6 +307,7 @@ static void close_prune(struct view *view)
 	free(prune->rows);
 	free(prune->events);
 	free(prune->cells);
+	free(prune->diffs);
 }
 
 static void export_pair(const struct prune_view *prune, FILE *out)
@@ -359,6 +365,8 @@ static bool offers(const struct view *view, enum request request)
 		return prune->level != PRUNE_PAIR;
 	case REQ_VISIT_PREV:
 		return prune->level == PRUNE_PAIR;
+	case REQ_DIFF_NEXT:
+		return prune->level == PRUNE_PAIR && prune->diff_cnt > 1;
 	default:
 		return true;
 	}
@@ -368,6 +376,7 @@ static const struct view_hint hints[] = {
 	{ REQ_ENTER, REQ_NONE, "look closer" },	      { REQ_BACK, REQ_NONE, "back" },
 	{ REQ_MISS_NEXT, REQ_MISS_PREV, "miss" },     { REQ_HIT_NEXT, REQ_HIT_PREV, "hit" },
 	{ REQ_EVICT_NEXT, REQ_EVICT_PREV, "evicted" }, { REQ_VISIT_PREV, REQ_VISIT_NEXT, "other" },
+	{ REQ_DIFF_NEXT, REQ_DIFF_PREV, "differs" },
 	{ REQ_SORT, REQ_SORT_REVERSE, "sort" },	      { REQ_VIEW_WALK, REQ_NONE, "walk here" },
 	{ REQ_NONE, REQ_NONE, NULL },
 };
@@ -386,6 +395,7 @@ static const char *const terms[] = {
 	"·: dead (nothing reads it) or empty: not compared",
 	"~: the checkpoint's number is not precise: any number will do",
 	"⊇: the checkpoint was verified for more than this",
+	"all differences: the verifier stops at the first; the others are found by the same comparison",
 	"≠: differs; the red one is the difference that made it miss",
 	"precise: the exact value decided something after the checkpoint, so it has to match",
 	NULL,

@@ -129,7 +129,11 @@ static void range_words(const struct loupe_reg *old, const struct loupe_reg *cur
 	char was[80], is[80];
 	const char *how = "";
 
-	if (cur->umin < old->umin || cur->umax > old->umax) {
+	if ((old->smax < 0 || cur->smax < 0) && (cur->smin < old->smin || cur->smax > old->smax)) {
+		/* numbers below 0 are read more easily as such */
+		signed_range(was, sizeof(was), old->smin, old->smax);
+		signed_range(is, sizeof(is), cur->smin, cur->smax);
+	} else if (cur->umin < old->umin || cur->umax > old->umax) {
 		unsigned_range(was, sizeof(was), old->umin, old->umax);
 		unsigned_range(is, sizeof(is), cur->umin, cur->umax);
 	} else if (cur->smin < old->smin || cur->smax > old->smax) {

@@ -537,6 +537,19 @@ LOUPE_API int loupe_cursor_compare_values(struct loupe_cursor *cursor, uint64_t 
 					  struct loupe_value *old, struct loupe_value *cur);
 
 /**
+ * All differences that made a comparison miss, the recorded first one in front: the verifier's own
+ * comparison of each part, done again on the two states as they were.
+ * @param then  is moved to the checkpoint
+ * @param now   another cursor, is moved to the comparison's step
+ * @param out   gets the first cap of them, without registers
+ * @param cnt   how many there are; 0 if it did not miss, or was not compared
+ * @return 0, -EINVAL if row is out of range, or -ENOMEM
+ */
+LOUPE_API int loupe_cursor_compare_diffs(struct loupe_cursor *then, struct loupe_cursor *now,
+					 uint64_t row, struct loupe_diff *out, uint32_t cap,
+					 uint32_t *cnt);
+
+/**
  * What happened to a checkpoint, oldest first: marks and cleaning.
  * @return number of rows of LOUPE_TABLE_MARK written to rows, at most cap
  */

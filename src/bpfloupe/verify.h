@@ -286,6 +286,28 @@ LOUPE_API void loupe_verify_opts_init(struct loupe_verify_opts *opts);
 LOUPE_API int loupe_verify(const struct loupe_image *image, const struct loupe_verify_opts *opts,
 			   struct loupe_verify_result *result);
 
+enum {
+	LOUPE_DIFFS_UNPRIVILEGED = 1 << 0,  /* the run was without CAP_BPF and CAP_PERFMON */
+	LOUPE_DIFFS_EXACT_SCALARS = 1 << 1, /* limits of pointer arithmetic against speculation had been
+					       found by then: all numbers must be the same */
+};
+
+/**
+ * All differences because of which a checkpoint does not cover a state, by the verifier's own
+ * comparison of each part. A part's differences do not make others differ; where the call chains
+ * differ, that is the only one.
+ * @param facts  of all insns of the program, insn_cnt of them
+ * @param old    the checkpoint, insn_idx filled in
+ * @param flags  LOUPE_DIFFS_*
+ * @param out    gets the first cap of them, in the order of comparing, without registers
+ * @param cnt    how many there are
+ * @return 0, -ENOMEM, or -EINVAL if a frame of old is at no insn
+ */
+LOUPE_API int loupe_state_diffs(const struct loupe_insn_facts *facts, uint32_t insn_cnt,
+				const struct loupe_state *old, const struct loupe_state *cur,
+				enum loupe_compare_mode mode, uint32_t flags, struct loupe_diff *out,
+				uint32_t cap, uint32_t *cnt);
+
 /** Frees what loupe_verify() allocated in *result. */
 LOUPE_API void loupe_verify_result_finish(struct loupe_verify_result *result);
 

@@ -487,3 +487,50 @@ int loupe_cursor_compare_values(struct loupe_cursor *c, uint64_t row, struct lou
 	}
 	return loupe_trace_value(c->t, info.step, loc, cur);
 }
+
+/* --- all differences ---------------------------------------------------------------------------- */
+
+static bool is_recorded(const struct loupe_diff *diff, const struct loupe_compare_info *info)
+{
+	return diff->kind == info->diff && diff->frameno == info->frameno && diff->reg == info->reg &&
+	       diff->spi == info->spi;
+}
+
+int loupe_cursor_compare_diffs(struct loupe_cursor *then, struct loupe_cursor *now, uint64_t row,
+			       struct loupe_diff *out, uint32_t cap, uint32_t *cnt)
+{
+	/* what the run allowed is not recorded: the first difference tells */
+	static const uint32_t runs[] = {
+		0,
+		LOUPE_DIFFS_UNPRIVILEGED,
+		LOUPE_DIFFS_UNPRIVILEGED | LOUPE_DIFFS_EXACT_SCALARS,
+	};
+	struct loupe_compare_info info;
+	const struct loupe_state *old, *cur;
+	struct loupe_diff first;
+	int err = loupe_trace_compare(then->t, row, &info);
+
+	*cnt = 0;
+	if (err || info.diff == LOUPE_DIFF_NONE)
+		return err;
+	old = loupe_cursor_seek_checkpoint(then, info.serial, row);
+	cur = loupe_cursor_seek(now, info.step);
+	if (!old || !cur)
+		return -ENOMEM;
+	for (size_t i = 0; i < sizeof(runs) / sizeof(runs[0]); i++) {
+		err = loupe_state_diffs(then->t->facts, then->t->facts_cnt, old, cur, info.mode, runs[i],
+					&first, 1, cnt);
+		if (err)
+			return err;
+		if (*cnt && is_recorded(&first, &info))
+			return loupe_state_diffs(then->t->facts, then->t->facts_cnt, old, cur, info.mode,
+						 runs[i], out, cap, cnt);
+	}
+	/* what is known for sure */
+	*cnt = 1;
+	if (cap)
+		out[0] = (struct loupe_diff){
+			.kind = info.diff, .frameno = info.frameno, .reg = info.reg, .spi = info.spi,
+		};
+	return 0;
+}

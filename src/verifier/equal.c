@@ -4,6 +4,8 @@
  * proven from the present one? Each check returns the kind of the first difference, so that a miss
  * can be explained at no cost to those who do not ask.
  */
+#include <stdlib.h>
+
 #include "verifier/tnum.h"
 #include "verifier/vf.h"
 
@@ -350,4 +352,124 @@ bool vf_states_equal(struct vf_env *env, const struct loupe_state *old,
 			note_regs(diff, old->frame[frameno], cur->frame[frameno]);
 	}
 	return kind == LOUPE_DIFF_NONE;
+}
+
+/* --- all differences, for those who ask why ------------------------------------------------------ */
+
+struct diff_list {
+	struct loupe_diff *out;
+	uint32_t cap, cnt;
+};
+
+static void add_diff(struct diff_list *list, enum loupe_diff_kind kind, uint32_t frameno, int16_t reg,
+		     int16_t spi)
+{
+	if (kind && list->cnt < list->cap)
+		list->out[list->cnt] = (struct loupe_diff){
+			.kind = kind, .frameno = frameno, .reg = reg, .spi = spi,
+		};
+	list->cnt += kind != LOUPE_DIFF_NONE;
+}
+
+/* Compares each part of two frames; ids that a part which differs has tied are untied again, so that
+ * it does not make others differ. */
+static void list_frame(struct vf_env *env, const struct loupe_frame *old, const struct loupe_frame *cur,
+		       uint32_t frameno, uint32_t insn_idx, enum loupe_compare_mode mode,
+		       struct diff_list *list)
+{
+	struct vf_idmap *map = &env->idmap;
+	uint32_t live = env->aux[insn_idx].live_regs & ((1u << LOUPE_MAX_REG) - 1), ids;
+
+	if (old->callback_depth > cur->callback_depth)
+		add_diff(list, LOUPE_DIFF_CALLBACK_DEPTH, frameno, -1, -1);
+	for (; live; live &= live - 1) {
+		uint32_t i = (uint32_t)__builtin_ctz(live);
+		enum loupe_diff_kind kind;
+
+		ids = map->cnt;
+		kind = reg_safe(env, &old->regs[i], &cur->regs[i], mode);
+		if (kind)
+			map->cnt = ids;
+		add_diff(list, kind, frameno, (int16_t)i, -1);
+	}
+	for (uint32_t i = 0; i < old->slot_cnt; i++) {
+		const struct loupe_slot *cur_slot = i < cur->slot_cnt ? &cur->stack->slot[i] : NULL;
+		enum loupe_diff_kind kind;
+
+		if (mode == LOUPE_CMP_NOT_EXACT && slot_unused(&old->stack->slot[i]))
+			continue;
+		ids = map->cnt;
+		kind = slot_safe(env, &old->stack->slot[i], cur_slot, mode);
+		if (kind)
+			map->cnt = ids;
+		add_diff(list, kind, frameno, -1, (int16_t)i);
+	}
+}
+
+static void list_states(struct vf_env *env, const struct loupe_state *old, const struct loupe_state *cur,
+			enum loupe_compare_mode mode, struct diff_list *list)
+{
+	uint32_t ids;
+	enum loupe_diff_kind kind;
+
+	/* frames of different functions cannot be laid side by side */
+	if (old->curframe != cur->curframe) {
+		add_diff(list, LOUPE_DIFF_CALLCHAIN, 0, -1, -1);
+		return;
+	}
+	if (old->speculative && !cur->speculative)
+		add_diff(list, LOUPE_DIFF_SPECULATIVE, 0, -1, -1);
+	if (old->in_sleepable != cur->in_sleepable)
+		add_diff(list, LOUPE_DIFF_SLEEPABLE, 0, -1, -1);
+	ids = env->idmap.cnt;
+	kind = refs_safe(env, old, cur);
+	if (kind)
+		env->idmap.cnt = ids;
+	add_diff(list, kind, 0, -1, -1);
+	for (uint32_t i = 0; i <= old->curframe; i++) {
+		int32_t at = i == old->curframe ? old->insn_idx : old->frame[i + 1]->callsite;
+
+		if (old->frame[i]->callsite != cur->frame[i]->callsite) {
+			add_diff(list, LOUPE_DIFF_CALLCHAIN, i, -1, -1);
+			return;
+		}
+		list_frame(env, old->frame[i], cur->frame[i], i, (uint32_t)at, mode, list);
+	}
+}
+
+int loupe_state_diffs(const struct loupe_insn_facts *facts, uint32_t insn_cnt,
+		      const struct loupe_state *old, const struct loupe_state *cur,
+		      enum loupe_compare_mode mode, uint32_t flags, struct loupe_diff *out, uint32_t cap,
+		      uint32_t *cnt)
+{
+	struct diff_list list = { .out = out, .cap = cap };
+	struct vf_env *env;
+
+	*cnt = 0;
+	if (mode == LOUPE_CMP_SKIPPED)
+		return 0;
+	for (uint32_t i = 0; i <= old->curframe; i++) {
+		int32_t at = i == old->curframe ? old->insn_idx : old->frame[i + 1]->callsite;
+
+		if (at < 0 || (uint32_t)at >= insn_cnt)
+			return -EINVAL;
+	}
+	env = calloc(1, sizeof(*env));
+	if (env)
+		env->aux = calloc(insn_cnt, sizeof(*env->aux));
+	if (!env || !env->aux) {
+		free(env);
+		return -ENOMEM;
+	}
+	for (uint32_t i = 0; i < insn_cnt; i++)
+		env->aux[i].live_regs = facts[i].live_regs;
+	env->allow_uninit_stack = !(flags & LOUPE_DIFFS_UNPRIVILEGED);
+	env->explore_alu_limits = flags & LOUPE_DIFFS_EXACT_SCALARS;
+	/* beyond all ids of either state */
+	env->idmap.tmp_id_gen = LOUPE_ADD_CONST32 / 2;
+	list_states(env, old, cur, mode, &list);
+	*cnt = list.cnt;
+	free(env->aux);
+	free(env);
+	return 0;
 }
