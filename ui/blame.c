@@ -2,7 +2,7 @@
 /* Following values back, and finding where a bound was lost. */
 #include "blame.h"
 
-#include "explain.h"
+#include "bpfloupe/insn.h"
 #include "words.h"
 
 #include <errno.h>
@@ -118,20 +118,6 @@ static int64_t reach(const struct loupe_insn *insn)
 	return class >= 1 && class <= 3 ? insn->off + sizes[insn->code >> 3 & 3] : 0;
 }
 
-/* Packet bytes that are missing for an access; 0 if they are all known, or it is no packet pointer. */
-static int64_t missing(const struct loupe_reg *reg, int64_t needed)
-{
-	uint32_t type = loupe_base_type(reg->type);
-	int64_t end;
-
-	if (type != PTR_TO_PACKET && type != PTR_TO_PACKET_META)
-		return 0;
-	if (reg->umax > UINT16_MAX)
-		return INT32_MAX;
-	end = (int64_t)reg->umax + reg->off + needed;
-	return end > reg->range ? end - reg->range : 0;
-}
-
 static bool is_packet(const struct loupe_reg *reg)
 {
 	return loupe_base_type(reg->type) == PTR_TO_PACKET ||
@@ -146,62 +132,40 @@ static void where(const struct blame_row *row, char *buf, size_t size)
 		snprintf(buf, size, "insn %d (step %u)", row->link.insn_idx, row->link.step);
 }
 
-/* The row after which the access would not have been accepted any more, NULL if it never was. */
-static struct blame_row *find_loss(struct blame *blame, const struct loupe_trace *trace,
-				   int64_t needed)
-{
-	for (uint32_t i = 0; i < blame->cnt; i++) {
-		struct blame_row *row = &blame->rows[i];
-		struct loupe_value before;
-
-		if (row->depth || row->link.step == LOUPE_NO_STEP || !row->link.from_cnt ||
-		    loupe_trace_value(trace, row->link.step, row->link.from[0], &before))
-			continue;
-		if (is_packet(&before.reg) && missing(&row->value.reg, needed) &&
-		    !missing(&before.reg, needed))
-			return row;
-	}
-	return NULL;
-}
-
 static void packet_answer(struct blame *blame, const struct loupe_trace *trace, const char *name,
 			  const struct loupe_reg *reg, int64_t needed)
 {
-	struct blame_row *loss = find_loss(blame, trace, needed);
-	char at[64];
+	const struct loupe_fault *fault = &blame->fault;
+	struct loupe_value after;
 
-	if (!loss) {
+	if (!fault->lost) {
 		snprintf(blame->answer, sizeof(blame->answer),
 			 "The bound was never made: the access reaches to byte %" PRId64
 			 " behind %s, of which %d are known to exist.",
 			 reg->off + needed, name, reg->range);
 		return;
 	}
-	loss->lost = true;
-	where(loss, at, sizeof(at));
+	if (loupe_trace_value(trace, fault->step + 1, blame->loc, &after))
+		after.reg.range = 0;
 	snprintf(blame->answer, sizeof(blame->answer),
-		 "The bound was lost at %s: before it, this access would have been accepted; "
-		 "afterwards %d bytes behind %s are known to exist.",
-		 at, loss->value.reg.range, name);
+		 "The bound was lost at insn %d (step %u): before it, this access would have been "
+		 "accepted; afterwards %d bytes behind %s are known to exist.",
+		 fault->insn_idx, fault->step, after.reg.range, name);
 }
 
 /* What is wrong with the value at a rejected step. */
-static void make_answer(struct blame *blame, const struct subject *subject)
+static void value_answer(struct blame *blame, const struct loupe_trace *trace)
 {
-	const struct loupe_trace *trace = subject->trace;
 	int32_t insn = loupe_trace_step_insn(trace, blame->step);
 	const struct loupe_reg *reg;
 	int64_t needed;
 	char name[32], at[64];
 
-	if (!blame->cnt || insn < 0 || blame->loc.kind != LOUPE_LOC_REG ||
-	    blame->step != loupe_trace_error_step(trace) || explain_register(subject->error) < 0)
-		return;
 	words_loc(&blame->loc, false, name, sizeof(name));
 	reg = &blame->rows[0].value.reg;
 	where(&blame->rows[0], at, sizeof(at));
 	needed = reach(&loupe_trace_insns(trace)[insn]);
-	if (is_packet(reg) && needed && missing(reg, needed)) {
+	if (is_packet(reg) && needed) {
 		packet_answer(blame, trace, name, reg, needed);
 	} else if (reg->type & PTR_MAYBE_NULL) {
 		snprintf(blame->answer, sizeof(blame->answer),
@@ -234,6 +198,37 @@ static void make_answer(struct blame *blame, const struct subject *subject)
 	}
 }
 
+/* The answer at a rejected step: the value, then the insn to look at. */
+static void make_answer(struct blame *blame, const struct subject *subject)
+{
+	const struct loupe_trace *trace = subject->trace;
+	struct loupe_insn_print_opts opts = { .symbol = loupe_insn_symbol, .no_code = true };
+	struct loupe_fault *fault = &blame->fault;
+	char text[96];
+	size_t len;
+
+	if (!blame->cnt || blame->loc.kind != LOUPE_LOC_REG ||
+	    blame->step != loupe_trace_error_step(trace) ||
+	    loupe_trace_fault(trace, subject->error, fault))
+		return;
+	for (uint32_t i = 0; i < blame->cnt; i++)
+		blame->rows[i].named = blame->rows[i].link.step == fault->step;
+	if (fault->named)
+		value_answer(blame, trace);
+	if (fault->lost)
+		return;
+	opts.ctx = (void *)(uintptr_t)loupe_trace_image(trace);
+	loupe_insn_print(text, sizeof(text), &loupe_trace_insns(trace)[fault->insn_idx], &opts);
+	len = strlen(blame->answer);
+	if (fault->step == blame->step)
+		snprintf(blame->answer + len, sizeof(blame->answer) - len,
+			 "%sWhat must change is this insn: %d: %s", len ? " " : "", fault->insn_idx, text);
+	else
+		snprintf(blame->answer + len, sizeof(blame->answer) - len,
+			 "%sLook first at insn %d (step %u): %s", len ? " " : "", fault->insn_idx,
+			 fault->step, text);
+}
+
 int blame_make(struct blame *blame, const struct subject *subject, uint32_t step,
 	       struct loupe_loc loc)
 {
@@ -242,6 +237,7 @@ int blame_make(struct blame *blame, const struct subject *subject, uint32_t step
 	blame_finish(blame);
 	blame->step = step;
 	blame->loc = loc;
+	blame->fault = (struct loupe_fault){ .step = LOUPE_NO_STEP, .insn_idx = -1 };
 	rc = follow(blame, subject->trace, step, loc, 0);
 	if (rc)
 		blame_finish(blame);

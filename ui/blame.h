@@ -11,7 +11,7 @@ struct blame_row {
 	uint32_t depth;		  /* 0: the value itself; 1: a second value that it was made from, … */
 	uint32_t used;		  /* the step at which the value is used */
 	struct loupe_value value; /* that it gave */
-	bool lost;		  /* here the bound was lost that the access needs */
+	bool named;		  /* the insn that the rejection comes from */
 };
 
 struct blame {
@@ -20,7 +20,8 @@ struct blame {
 	struct blame_row *rows; /* latest first; a second value's rows stand below its user */
 	uint32_t cnt, cap;
 	bool cut; /* there is more than is kept */
-	char answer[400]; /* of a rejected step: what is wrong with the value, and since when; or "" */
+	struct loupe_fault fault; /* of a rejected step; its step is LOUPE_NO_STEP if it is none */
+	char answer[600]; /* of a rejected step: what is wrong with the value, and since when; or "" */
 };
 
 /**

@@ -17,12 +17,6 @@ const struct explanation *explain_error(const char *message);
 /** Explanation number i, NULL beyond the last one. */
 const struct explanation *explanation_get(size_t i);
 
-/**
- * The register that an error is about.
- * @return its number; -1 if the message names none
- */
-int explain_register(const char *message);
-
 /** True if a rejection is answered by where a value came from. */
 bool explain_blames(const struct subject *subject);
 

@@ -33,7 +33,7 @@ static void show_loc(struct blame_view *view, uint32_t step, struct loupe_loc lo
 	view->made = true;
 	view->scroll = (struct scroll){ 0 };
 	for (uint32_t i = 0; i < view->blame.cnt; i++) {
-		if (view->blame.rows[i].lost)
+		if (view->blame.rows[i].named)
 			scroll_to(&view->scroll, i, view->blame.cnt, view->h);
 	}
 	tui_set_loc(view->view.tui, loc);
@@ -65,12 +65,14 @@ static void show_step(struct blame_view *view, uint32_t step)
 	const struct subject *subject = view->view.subject;
 	struct loupe_loc loc = { LOUPE_LOC_REG, 0, 0 }, wanted;
 	struct loupe_step_info info;
+	struct loupe_fault fault;
 	int reg = -1;
 
 	if (loupe_trace_step(subject->trace, step, &info))
 		return;
-	if (step == loupe_trace_error_step(subject->trace))
-		reg = explain_register(subject->error);
+	if (step == loupe_trace_error_step(subject->trace) &&
+	    !loupe_trace_fault(subject->trace, subject->error, &fault))
+		reg = fault.loc.index;
 	loc.frameno = (uint8_t)(info.frame_cnt - 1);
 	loc.index = reg >= 0 ? (uint8_t)reg : base_of(&loupe_trace_insns(subject->trace)[info.insn_idx]);
 	/* what was selected in Walk, unless it is the error's turn */
@@ -125,7 +127,7 @@ static void draw_row(struct blame_view *view, const struct blame_row *row, struc
 		listing_insn_text(&view->listing, (uint32_t)row->link.insn_idx, false, text,
 				  sizeof(text));
 		pen_printf(&pen, UI_NUMBER, "%d: ", row->link.insn_idx);
-		pen_text(&pen, row->lost ? UI_MISS : row->depth ? UI_TEXT : UI_STRONG, text);
+		pen_text(&pen, row->named ? UI_MISS : row->depth ? UI_TEXT : UI_STRONG, text);
 	} else {
 		pen_text(&pen, UI_DIM, "start");
 	}
@@ -143,12 +145,12 @@ static void draw_row(struct blame_view *view, const struct blame_row *row, struc
 	pen_printf(&pen, UI_REG, "%s", name);
 	pen_text(&pen, UI_TEXT, " ");
 	words_value(&row->value, row->link.loc, view->view.subject->names, text, sizeof(text));
-	if (row->lost)
+	if (row->named)
 		pen.end -= 8;
-	pen_text(&pen, row->lost ? UI_MISS : UI_VALUE, text);
+	pen_text(&pen, row->named ? UI_MISS : UI_VALUE, text);
 	pen.end = at.x + at.w;
-	if (row->lost)
-		pen_right(&pen, UI_MISS, "◂ lost");
+	if (row->named)
+		pen_right(&pen, UI_MISS, view->blame.fault.lost ? "◂ lost" : "◂ look");
 }
 
 static void draw_head(struct screen *screen, struct rect at)
@@ -382,7 +384,7 @@ static int export(struct view *base, FILE *out)
 		blame_words(&row->link, how, sizeof(how));
 		words_loc(&row->link.loc, false, name, sizeof(name));
 		fprintf(out, "%*s%d: %s  %s  %s=%s%s\n", (int)row->depth * 2, "", row->link.insn_idx,
-			insn, how, name, value, row->lost ? "  (lost here)" : "");
+			insn, how, name, value, row->named ? "  (look here)" : "");
 	}
 	if (*footing.answer)
 		fprintf(out, "%s\n", footing.answer);
@@ -408,6 +410,7 @@ static const char *const terms[] = {
 	"insn, latest first: the instructions that made the value, back to where nothing precedes",
 	"└: what made a second value that the one above was computed from",
 	"lost: before this insn the rejected access would have been accepted, afterwards not",
+	"look: the insn that the rejection most likely comes from",
 	"value afterwards: what the register or slot held when it was used next",
 	NULL,
 };

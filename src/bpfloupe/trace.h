@@ -332,6 +332,27 @@ LOUPE_API uint32_t loupe_trace_blame_chain(const struct loupe_trace *trace, uint
 					   struct loupe_loc loc, struct loupe_blame *out,
 					   uint32_t cap);
 
+/* Where a rejection comes from. */
+struct loupe_fault {
+	struct loupe_loc loc; /* register that was not acceptable at the rejected step */
+	bool named;	      /* the message names it; otherwise it is the one that the insn is about */
+	uint32_t step;	      /* whose insn is to blame: that made or limited the value, or the rejected
+				 one itself */
+	int32_t insn_idx;
+	bool lost;	      /* before that insn the access would have been accepted, afterwards not */
+};
+
+/**
+ * The instruction that a rejection comes from, as far as messages and states tell.
+ * @param message  what was printed at the rejected step, all lines
+ * @return 0, or -ENOENT if the trace has no rejected step
+ */
+LOUPE_API int loupe_trace_fault(const struct loupe_trace *trace, const char *message,
+				struct loupe_fault *out);
+
+/** The register that a message names first, -1 if it names none. */
+LOUPE_API int loupe_error_register(const char *message);
+
 /* --- tables --------------------------------------------------------------------------------- */
 
 enum loupe_table {

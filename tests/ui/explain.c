@@ -62,11 +62,11 @@ static void every_row_is_whole(void **state)
 static void the_register_it_names(void **state)
 {
 	(void)state;
-	assert_int_equal(explain_register("R1 offset is outside of the packet"), 1);
-	assert_int_equal(explain_register("off=20 size=1, R10(id=1)"), 10);
-	assert_int_equal(explain_register("EACCES in BPR2x R4"), 4);
-	assert_int_equal(explain_register("Unreleased reference id=2"), -1);
-	assert_int_equal(explain_register("R99 R12"), -1);
+	assert_int_equal(loupe_error_register("R1 offset is outside of the packet"), 1);
+	assert_int_equal(loupe_error_register("off=20 size=1, R10(id=1)"), 10);
+	assert_int_equal(loupe_error_register("EACCES in BPR2x R4"), 4);
+	assert_int_equal(loupe_error_register("Unreleased reference id=2"), -1);
+	assert_int_equal(loupe_error_register("R99 R12"), -1);
 }
 
 int main(void)
