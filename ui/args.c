@@ -86,15 +86,15 @@ static const struct option_row options[] = {
 	{ OPT_FILTER, "f", "FILTERS", FOR_STAT, "rows to show: COLUMN=VALUE, COLUMN>N ..., or a name with * and ?, or FILE/PROGRAM; ! before it: not those" },
 	{ OPT_EMIT, "emit", "FORM", FOR_POLICY, "ddd, asm, words, c, raw or stats (default ddd)" },
 	{ OPT_EXPLAIN, "explain", "[=WHAT]", FOR_OPTIMIZE, "why each load and comparison stayed, and every edit; WHAT: only a call (ioctl), its loads of one argument (ioctl:1), or a line of the policy (:12)" },
-	{ OPT_POLICY, "policy", "FILE", FOR_OPTIMIZE, "explain a filter by the rules of this policy" },
-	{ OPT_LEVEL_1, "O1", NULL, FOR_OPTIMIZE | FOR_EVAL, "keep the filter's tests: share tails, lead ways over what they decide" },
-	{ OPT_LEVEL_2, "O2", NULL, FOR_OPTIMIZE | FOR_EVAL, "build it anew from what it decides, where that is shorter (default)" },
-	{ OPT_LEVEL_3, "O3", NULL, FOR_OPTIMIZE | FOR_EVAL, "try orders in which words are asked for, too" },
+	{ OPT_POLICY, "policy", "FILE", FOR_OPTIMIZE | FOR_EXPLORE, "explain a filter by the rules of this policy" },
+	{ OPT_LEVEL_1, "O1", NULL, FOR_FILTERS, "keep the filter's tests: share tails, lead ways over what they decide" },
+	{ OPT_LEVEL_2, "O2", NULL, FOR_FILTERS, "build it anew from what it decides, where that is shorter (default)" },
+	{ OPT_LEVEL_3, "O3", NULL, FOR_FILTERS, "try orders in which words are asked for, too" },
 	{ OPT_TABLE, "table", "FILE", FOR_EVAL, "run the calls of a table, with the filter as it is and optimized" },
-	{ OPT_WEIGHTS, "weights", "FILE", FOR_POLICY | FOR_EVAL, "how often calls are made: a table with columns name, nr, arg0 ... arg5, weight" },
-	{ OPT_ARCH, "arch", "NAME", FOR_POLICY | FOR_EVAL, "x86_64 (default) or aarch64, whose calls these are" },
-	{ OPT_CAPS, "caps", "CAP,...", FOR_POLICY | FOR_EVAL, "capabilities of the process, for policies that ask (default: none)" },
-	{ OPT_KERNEL, "kernel", "X.Y", FOR_POLICY | FOR_EVAL, "kernel version, for policies that ask (default: 6.18)" },
+	{ OPT_WEIGHTS, "weights", "FILE", FOR_FILTERS | FOR_COMPILE, "how often calls are made: a table with columns name, nr, arg0 ... arg5, weight" },
+	{ OPT_ARCH, "arch", "NAME", FOR_FILTERS | FOR_COMPILE, "x86_64 (default) or aarch64, whose calls these are" },
+	{ OPT_CAPS, "caps", "CAP,...", FOR_FILTERS | FOR_COMPILE, "capabilities of the process, for policies that ask (default: none)" },
+	{ OPT_KERNEL, "kernel", "X.Y", FOR_FILTERS | FOR_COMPILE, "kernel version, for policies that ask (default: 6.18)" },
 	{ OPT_BEFORE, "before", NULL, FOR_CFG, "the program as it was loaded, not what verification leaves of it" },
 	{ OPT_LIST, "list", NULL, FOR_BENCH, "FILE names programs, one a line: FILE [PROGRAM [TYPE]]" },
 	{ OPT_RUNS, "n", "N", FOR_BENCH, "runs of each (default 10)" },
@@ -185,12 +185,12 @@ static int parse_evict(struct args *args, const char *text)
 static int parse_arch(struct args *args, const char *text)
 {
 	if (!strcmp(text, "x86_64"))
-		args->arch = AUDIT_ARCH_X86_64;
+		args->filters.arch = AUDIT_ARCH_X86_64;
 	else if (!strcmp(text, "aarch64"))
-		args->arch = AUDIT_ARCH_AARCH64;
+		args->filters.arch = AUDIT_ARCH_AARCH64;
 	else
 		return complain_text("--arch takes x86_64 or aarch64, not '%s'", text);
-	args->policy.arch = args->arch;
+	args->filters.policy.arch = args->filters.arch;
 	return 0;
 }
 
@@ -207,8 +207,8 @@ static int parse_caps(struct args *args, char *text)
 			return complain_text("--caps takes at most %d names", MAX);
 		args->caps[cnt++] = name;
 	}
-	args->policy.caps = args->caps;
-	args->policy.cap_cnt = cnt;
+	args->filters.policy.caps = args->caps;
+	args->filters.policy.cap_cnt = cnt;
 	return 0;
 }
 
@@ -216,8 +216,8 @@ static int parse_kernel(struct args *args, const char *text)
 {
 	int end = 0;
 
-	if (sscanf(text, "%9u.%9u%n", &args->policy.kernel[0], &args->policy.kernel[1], &end) == 2 &&
-	    !text[end] && args->policy.kernel[0])
+	if (sscanf(text, "%9u.%9u%n", &args->filters.policy.kernel[0], &args->filters.policy.kernel[1], &end) == 2 &&
+	    !text[end] && args->filters.policy.kernel[0])
 		return 0;
 	return complain_text("--kernel takes a version as 6.18, not '%s'", text);
 }
@@ -230,7 +230,7 @@ static int set_option(struct args *args, const struct option_row *row, char *val
 	switch (row->id) {
 	case OPT_PROG:
 		args->load.prog_name = value;
-		args->policy.filter = value;
+		args->filters.policy.filter = value;
 		return 0;
 	case OPT_BTF:
 		args->load.kernel_btf = value;
@@ -291,7 +291,7 @@ static int set_option(struct args *args, const struct option_row *row, char *val
 		args->explain_what = value;
 		return 0;
 	case OPT_POLICY:
-		args->policy_file = value;
+		args->filters.policy_file = value;
 		return 0;
 	case OPT_LEVEL_1:
 	case OPT_LEVEL_2:
@@ -299,7 +299,7 @@ static int set_option(struct args *args, const struct option_row *row, char *val
 		args->passes.level = 1 + (uint32_t)(row->id - OPT_LEVEL_1);
 		return 0;
 	case OPT_WEIGHTS:
-		args->weights = value;
+		args->filters.weights = value;
 		return 0;
 	case OPT_TABLE:
 		args->table = value;
@@ -390,7 +390,7 @@ static int parse_option(struct args *args, uint32_t command, const char *name, i
 							     : find_option(body, len);
 	char *value = equals ? equals + 1 : NULL;
 
-	if (command == FOR_OPTIMIZE && switch_pass_off(args, word))
+	if (command & FOR_FILTERS && switch_pass_off(args, word))
 		return 0;
 	if (row && strcmp(word, "-h") && (word[1] == '-') == one_dash(row))
 		row = NULL;
@@ -421,8 +421,8 @@ int args_parse(struct args *args, uint32_t command, const char *name, int argc, 
 
 	*args = (struct args){ .log_level = 1, .runs = 10, .repeat = 1, .jobs = 1, .seed = 1, .width = 80, .height = 24 };
 	args->load.size = sizeof(args->load);
-	args->passes.level = command & (FOR_OPTIMIZE | FOR_EVAL) ? 2 : 0;
-	args->arch = AUDIT_ARCH_X86_64;
+	args->passes.level = 2;
+	args->filters.arch = AUDIT_ARCH_X86_64;
 	loupe_verify_opts_init(&args->verify);
 	for (int i = 0; i < argc; i++) {
 		if (!only_files && !strcmp(argv[i], "--")) {
@@ -480,7 +480,7 @@ void args_write_options(FILE *out, uint32_t command, bool man)
 		if (!command || (row->commands & command))
 			write_option(out, man, dashes(row), row->name, row->arg, row->what);
 	}
-	if (command && !(command & FOR_OPTIMIZE))
+	if (command && !(command & FOR_FILTERS))
 		return;
 	passes = loupe_filter_passes(&pass_cnt);
 	for (uint32_t i = 0; i < pass_cnt; i++) {
@@ -501,7 +501,7 @@ void args_write_names(FILE *out, uint32_t command)
 		fprintf(out, "%s%s%s", space, dashes(&options[i]), options[i].name);
 		space = " ";
 	}
-	if (!(command & FOR_OPTIMIZE))
+	if (!(command & FOR_FILTERS))
 		return;
 	passes = loupe_filter_passes(&pass_cnt);
 	for (uint32_t i = 0; i < pass_cnt; i++)

@@ -9,6 +9,7 @@
 #include "bpfloupe/load.h"
 #include "bpfloupe/policy.h"
 #include "bpfloupe/verify.h"
+#include "input.h"
 
 /* Which commands an option belongs to. */
 enum {
@@ -24,6 +25,7 @@ enum {
 	FOR_LAB = 1 << 9,
 	FOR_COMPILE = 1 << 10,
 	FOR_POLICY = FOR_OPTIMIZE | FOR_COMPILE,
+	FOR_FILTERS = FOR_OPTIMIZE | FOR_EVAL | FOR_EXPLORE | FOR_CFG, /* what optimizes filters */
 	FOR_LOADING = FOR_LAB | FOR_EXPLORE | FOR_VERIFY | FOR_STAT | FOR_DISASM | FOR_CFG | FOR_BENCH | FOR_PARITY,
 	FOR_KNOBS = FOR_LAB | FOR_EXPLORE | FOR_VERIFY | FOR_STAT,
 };
@@ -42,13 +44,10 @@ struct args {
 	const char *filter;   /* -f */
 	struct loupe_filter_opts passes;
 	const char *table;   /* --table */
-	uint32_t arch;	      /* --arch, AUDIT_ARCH_* */
-	struct loupe_policy_opts policy;
-	const char *caps[64]; /* --caps, what policy.caps points to */
-	const char *weights;  /* --weights */
+	struct input_filters filters; /* --arch, --policy, --weights, and what policies ask for */
+	const char *caps[64]; /* --caps, what filters.policy.caps points to */
 	bool explain;
 	const char *explain_what; /* --explain=, NULL: everything */
-	const char *policy_file;  /* --policy: whose rules a filter is explained by */
 	bool before;	      /* cfg: of the program as it was loaded */
 	bool list;	      /* bench: the file is a list of programs */
 	uint32_t runs;	      /* -n */

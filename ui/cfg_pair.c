@@ -137,6 +137,26 @@ static void mark_edits(struct cfg_side side[2], const struct loupe_rewrite *rw, 
 	}
 }
 
+/* What was built anew is matched with what asks the same of the same calls. */
+static void match_anew(struct cfg_side side[2], const struct subject *subject)
+{
+	for (int n = 0; n < 2; n++) {
+		struct cfg_side *from = &side[n], *to = &side[!n];
+
+		for (uint32_t i = 0; i < from->cnt; i++) {
+			uint32_t partner;
+
+			if (from->other[i] != LOUPE_CFG_NONE)
+				continue;
+			partner = loupe_why_partner(subject->why[n], i, subject->why[!n]);
+			if (partner == LOUPE_NONE || partner >= to->cnt)
+				continue;
+			from->other[i] = partner;
+			from->fate[i] = CFG_ALIKE;
+		}
+	}
+}
+
 int cfg_pair_after(struct cfg_side side[2], const struct subject *subject, uint32_t edits,
 		   struct loupe_error *err)
 {
@@ -169,6 +189,8 @@ int cfg_pair_after(struct cfg_side side[2], const struct subject *subject, uint3
 			after->fate[i] = before->fate[id] = CFG_CHANGED;
 	}
 	mark_edits(side, subject->rewrite, edits);
+	if (edits == loupe_rewrite_edit_cnt(subject->rewrite))
+		match_anew(side, subject);
 	return 0;
 }
 

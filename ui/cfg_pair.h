@@ -24,9 +24,11 @@ int cfg_pair_filter(struct cfg_side side[2], const struct subject *subject,
 int cfg_pair_after(struct cfg_side side[2], const struct subject *subject, uint32_t edits,
 		   struct loupe_error *err);
 
-/** Writes what is known about the selected instruction, and about the present edit, into a frame.
+/**
+ * Writes what is known about the selected instruction, and about the present edit, into a frame.
+ * @param verdict  of a filter: whether the program shown is the same, "": not known
  */
 void cfg_words(const struct cfg_side side[2], int active, const struct subject *subject,
-	       uint32_t edits, struct screen *screen, struct rect outer);
+	       uint32_t edits, const char *verdict, struct screen *screen, struct rect outer);
 
 #endif

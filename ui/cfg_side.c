@@ -68,6 +68,7 @@ static const struct {
 	const char *mark;
 } fates[] = {
 	[CFG_SAME] = { UI_TEXT, "" },
+	[CFG_ALIKE] = { UI_TEXT, "" },
 	[CFG_GONE] = { UI_DELETED, "gone" },
 	[CFG_CHANGED] = { (enum ui_role)LOUPE_ROLE_CHANGED, "changed" },
 	[CFG_RETARGETED] = { UI_TEXT, "↪" },

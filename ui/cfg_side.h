@@ -12,6 +12,7 @@
 /* What became of an instruction. */
 enum cfg_fate {
 	CFG_SAME,
+	CFG_ALIKE,	/* asks what one on the other side asks, but was made anew */
 	CFG_GONE,	/* not on the other side */
 	CFG_CHANGED,	/* another instruction on the other side */
 	CFG_RETARGETED, /* one of its edges leads elsewhere */

@@ -4,6 +4,7 @@
 #include "panes.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* Writes text word by word over the rows of area. */
@@ -33,14 +34,102 @@ static int draw_words(struct screen *screen, struct rect area, enum ui_role role
 	return row + 1;
 }
 
-static void filter_words(const struct cfg_side side[2], int active, const struct loupe_rewrite *rw,
-			 uint32_t edits, struct screen *screen, struct rect outer)
+/* Writes the next line of the frame and takes its rows off. */
+static void add_words(struct screen *screen, struct rect *inner, enum ui_role role, const char *text)
 {
-	uint32_t cnt = loupe_rewrite_edit_cnt(rw), id = side[CFG_BEFORE].cursor;
+	int rows;
+
+	if (inner->h <= 0 || !*text)
+		return;
+	rows = draw_words(screen, *inner, role, text);
+	inner->y += rows;
+	inner->h -= rows;
+}
+
+/* Rules that an instruction of the filter before, or of the result, serves. */
+static void rule_words(const struct loupe_why *why, uint32_t insn, char *buf, size_t size)
+{
+	char rules[400];
+
+	buf[0] = '\0';
+	if (insn < loupe_why_filter(why)->cnt && loupe_why_rules_text(why, insn, rules, sizeof(rules)))
+		snprintf(buf, size, "for %s", rules);
+}
+
+/* Rules of what an edit is about, which may be new. */
+static void edit_rules(const struct subject *subject, uint32_t id, char *buf, size_t size)
+{
+	const struct loupe_rewrite_prog *after = loupe_rewrite_after(subject->rewrite);
+
+	buf[0] = '\0';
+	if (id < subject->filter->cnt)
+		rule_words(subject->why[0], id, buf, size);
+	else if (id < after->id_cnt && after->index_of[id] != LOUPE_NONE)
+		rule_words(subject->why[1], after->index_of[id], buf, size);
+}
+
+/* What is known about the selected instruction of the result: its explanation, without its title. */
+static void result_words(const struct loupe_why *why, uint32_t insn, struct screen *screen,
+			 struct rect *inner)
+{
+	struct loupe_why_select select = { .level = 0 };
+	char *text, *at;
+	size_t len;
+
+	if (loupe_why_insn_text(why, insn, LOUPE_NONE, &select, &text, &len))
+		return;
+	at = strchr(text, '\n');
+	for (at = at ? at + 1 : text + len; *at;) {
+		size_t line = strcspn(at, "\n");
+		char row[700];
+
+		snprintf(row, sizeof(row), "%.*s", (int)line, at + strspn(at, " "));
+		row[strcspn(row, "\n")] = '\0';
+		add_words(screen, inner, strncmp(row, "stays", 5) ? UI_TEXT : UI_STRONG, row);
+		at += line + (at[line] == '\n');
+	}
+	free(text);
+}
+
+/* What became of the selected instruction of the filter before. */
+static void fate_words(const struct cfg_side *before, const struct subject *subject,
+		       struct screen *screen, struct rect *inner)
+{
+	const struct loupe_rewrite *rw = subject->rewrite;
+	uint32_t id = before->cursor;
+	int64_t removed = id == LOUPE_CFG_NONE ? -1 : loupe_rewrite_removed_by(rw, id);
+	char text[700], a[NUMBER_TEXT];
+
+	if (id == LOUPE_CFG_NONE) {
+		add_words(screen, inner, UI_DIM, "nothing of the filter before asks this");
+		return;
+	}
+	if (before->fate[id] == CFG_ALIKE) {
+		snprintf(text, sizeof(text), "built anew: %u asks the same of the same calls", before->other[id]);
+		add_words(screen, inner, UI_STRONG, text);
+	} else if (removed >= 0) {
+		loupe_rewrite_edit_line(rw, (uint32_t)removed, text, sizeof(text));
+		add_words(screen, inner, UI_STRONG, text);
+	} else {
+		add_words(screen, inner, UI_DIM, "this instruction stayed");
+	}
+	rule_words(subject->why[0], id, text, sizeof(text));
+	add_words(screen, inner, UI_TEXT, text);
+	if (removed < 0)
+		return;
+	snprintf(text, sizeof(text), "edit %s, %s", number_text(a, (uint64_t)removed + 1),
+		 loupe_rewrite_edit_get(rw, (uint32_t)removed)->pass);
+	add_words(screen, inner, UI_DIM, text);
+}
+
+static void filter_words(const struct cfg_side side[2], int active, const struct subject *subject,
+			 uint32_t edits, const char *verdict, struct screen *screen, struct rect outer)
+{
+	const struct loupe_rewrite *rw = subject->rewrite;
+	uint32_t cnt = loupe_rewrite_edit_cnt(rw);
 	char title[120], text[700], a[NUMBER_TEXT], b[NUMBER_TEXT];
+	const struct loupe_edit *edit;
 	struct rect inner;
-	int64_t removed;
-	int rows = 0;
 
 	if (!edits)
 		snprintf(title, sizeof(title), "before all of %s edits", number_text(b, cnt));
@@ -48,36 +137,23 @@ static void filter_words(const struct cfg_side side[2], int active, const struct
 		snprintf(title, sizeof(title), "edit %s of %s  %s", number_text(a, edits),
 			 number_text(b, cnt), loupe_rewrite_edit_get(rw, edits - 1)->pass);
 	inner = pane_frame(screen, outer, title, false);
+	pane_note(screen, outer, UI_NOTICE, verdict);
 	inner.x++;
 	inner.w -= 2;
 	/* while stepping, the edit; with all of them done, what became of the selection */
 	if (edits && edits < cnt) {
+		edit = loupe_rewrite_edit_get(rw, edits - 1);
 		loupe_rewrite_edit_line(rw, edits - 1, text, sizeof(text));
-		draw_words(screen, inner, UI_STRONG, text);
-		return;
-	}
-	if (!edits) {
-		draw_words(
-			screen, inner, UI_TEXT,
-			"] goes through the edits one by one, } shows the graph after all of them");
-		return;
-	}
-	removed = id == LOUPE_CFG_NONE ? -1 : loupe_rewrite_removed_by(rw, id);
-	if (removed >= 0) {
-		loupe_rewrite_edit_line(rw, (uint32_t)removed, text, sizeof(text));
-		rows = draw_words(screen, inner, UI_STRONG, text);
-		inner.y += rows;
-		inner.h -= rows;
-		if (inner.h > 0) {
-			snprintf(text, sizeof(text), "edit %s, %s",
-				 number_text(a, (uint64_t)removed + 1),
-				 loupe_rewrite_edit_get(rw, (uint32_t)removed)->pass);
-			draw_words(screen, inner, UI_DIM, text);
-		}
-	} else if (side[active].cursor != LOUPE_CFG_NONE) {
-		draw_words(screen, inner, UI_DIM,
-			   id == LOUPE_CFG_NONE ? "an edit inserted this instruction"
-						: "this instruction stayed");
+		add_words(screen, &inner, UI_STRONG, text);
+		edit_rules(subject, edit->id, text, sizeof(text));
+		add_words(screen, &inner, UI_TEXT, text);
+	} else if (!edits) {
+		add_words(screen, &inner, UI_TEXT,
+			  "] goes through the edits one by one, } shows the graph after all of them");
+	} else if (active == CFG_AFTER && side[CFG_AFTER].cursor < side[CFG_AFTER].cnt) {
+		result_words(subject->why[1], side[CFG_AFTER].cursor, screen, &inner);
+	} else {
+		fate_words(&side[CFG_BEFORE], subject, screen, &inner);
 	}
 }
 
@@ -130,10 +206,10 @@ static void program_words(const struct cfg_side side[2], const struct subject *s
 }
 
 void cfg_words(const struct cfg_side side[2], int active, const struct subject *subject,
-	       uint32_t edits, struct screen *screen, struct rect outer)
+	       uint32_t edits, const char *verdict, struct screen *screen, struct rect outer)
 {
 	if (subject->filter)
-		filter_words(side, active, subject->rewrite, edits, screen, outer);
+		filter_words(side, active, subject, edits, verdict, screen, outer);
 	else
 		program_words(side, subject, screen, outer);
 }

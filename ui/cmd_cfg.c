@@ -83,8 +83,11 @@ static int cfg_of_image(const struct args *args, const struct loupe_image *image
 	return status;
 }
 
-static int cfg_of_filter(const struct args *args, const struct loupe_filter *filter)
+static int cfg_of_filter(const struct args *args, const struct input *input)
 {
+	const struct loupe_filter *filter = input->filter;
+	struct loupe_filter_opts opts = args->passes;
+	struct loupe_filter_proof proof;
 	struct loupe_filter *after = NULL;
 	struct loupe_rewrite *rw = NULL;
 	struct loupe_error err;
@@ -92,7 +95,8 @@ static int cfg_of_filter(const struct args *args, const struct loupe_filter *fil
 	int status;
 
 	if (!args->before) {
-		if (loupe_filter_optimize(filter, &args->passes, &rw, &err) ||
+		opts.weights = &input->weights;
+		if (loupe_filter_optimize_proven(filter, &opts, &rw, &proof, NULL, &err) ||
 		    loupe_filter_from_rewrite(filter, rw, loupe_rewrite_edit_cnt(rw), &after, &err)) {
 			loupe_rewrite_destroy(rw);
 			return complain(&err);
@@ -123,10 +127,10 @@ int cmd_cfg(const struct args *args)
 	struct input input;
 	int status = STATUS_USAGE;
 
-	if (input_open(args->files[0], &args->load, &input, &err))
+	if (input_open(args->files[0], &args->load, &args->filters, &input, &err))
 		return complain(&err);
 	if (input.kind == INPUT_FILTER) {
-		status = cfg_of_filter(args, input.filter);
+		status = cfg_of_filter(args, &input);
 	} else if (!input.progs.cnt) {
 		status = complain_text("%s: no such program; bpfloupe stat lists them", args->files[0]);
 	} else {

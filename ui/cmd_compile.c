@@ -3,11 +3,10 @@
 #include <stdlib.h>
 
 #include "commands.h"
-#include "policy_input.h"
 
 int cmd_compile(const struct args *args)
 {
-	struct loupe_filter *filter = NULL;
+	struct input input;
 	struct loupe_error err;
 	int form = args->emit ? loupe_filter_emit_by_name(args->emit) : LOUPE_EMIT_DDD;
 	char *text = NULL;
@@ -16,13 +15,13 @@ int cmd_compile(const struct args *args)
 
 	if (form < 0)
 		return complain_text("--emit takes ddd, asm, words, c, raw or stats, not '%s'", args->emit);
-	if (policy_input_filter(args->files[0], args, true, &filter, NULL, NULL, &err))
+	if (input_open_filter(args->files[0], &args->filters, true, &input, &err))
 		return complain(&err);
-	if (loupe_filter_emit(filter, NULL, (enum loupe_filter_emit_as)form, &text, &len))
+	if (loupe_filter_emit(input.filter, NULL, (enum loupe_filter_emit_as)form, &text, &len))
 		status = complain_text("out of memory");
 	else
 		status = fwrite(text, 1, len, stdout) == len ? STATUS_OK : complain_text("cannot write to stdout");
 	free(text);
-	loupe_filter_destroy(filter);
+	input_finish(&input);
 	return status;
 }

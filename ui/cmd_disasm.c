@@ -47,7 +47,7 @@ int cmd_disasm(const struct args *args)
 	struct input input;
 	int status;
 
-	if (input_open(args->files[0], &args->load, &input, &err))
+	if (input_open(args->files[0], &args->load, &args->filters, &input, &err))
 		return complain(&err);
 	if (input.kind == INPUT_FILTER)
 		status = disasm_filter(input.filter);

@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "commands.h"
-#include "policy_input.h"
 
 static bool parse_value(const char *text, uint64_t max, uint64_t *out)
 {
@@ -29,7 +28,7 @@ static bool parse_value(const char *text, uint64_t max, uint64_t *out)
 static int parse_call(const struct args *args, struct loupe_seccomp_data *data)
 {
 	const char *name = args->files[1];
-	int32_t nr = loupe_syscall_nr(args->arch, name);
+	int32_t nr = loupe_syscall_nr(args->filters.arch, name);
 	uint64_t value;
 
 	if (nr >= 0)
@@ -38,8 +37,8 @@ static int parse_call(const struct args *args, struct loupe_seccomp_data *data)
 		data->nr = (uint32_t)value;
 	else
 		return complain_text("no system call is called '%s' on %s", name,
-				     args->arch == AUDIT_ARCH_AARCH64 ? "aarch64" : "x86_64");
-	data->arch = args->arch;
+				     args->filters.arch == AUDIT_ARCH_AARCH64 ? "aarch64" : "x86_64");
+	data->arch = args->filters.arch;
 	if (args->file_cnt > 8)
 		return complain_text("a system call has six arguments, not %u", args->file_cnt - 2);
 	for (uint32_t i = 2; i < args->file_cnt; i++) {
@@ -98,14 +97,14 @@ static int show_row(const struct args *args, const struct loupe_filter *before,
 		    const struct loupe_filter *after, const struct loupe_weight *call,
 		    struct means *means)
 {
-	struct loupe_seccomp_data data = { .nr = call->nr, .arch = args->arch };
+	struct loupe_seccomp_data data = { .nr = call->nr, .arch = args->filters.arch };
 	struct loupe_filter_run was = { 0 }, is = { 0 };
 	const char *name = call->name;
 	char action[64];
 	int status;
 
 	if (!name)
-		name = loupe_syscall_name(args->arch, call->nr);
+		name = loupe_syscall_name(args->filters.arch, call->nr);
 	memcpy(data.args, call->args, sizeof(data.args));
 	status = run_one(before, &data, &was);
 	if (!status)
@@ -153,7 +152,7 @@ static int eval_table(const struct args *args, const struct loupe_filter *filter
 	if (args->file_cnt > 1)
 		return complain_text("--table names the calls; '%s' is one too many", args->files[1]);
 	opts.weights = weights;
-	if (loupe_weights_load(args->table, NULL, 0, args->arch, &calls, &err) ||
+	if (loupe_weights_load(args->table, NULL, 0, args->filters.arch, &calls, &err) ||
 	    loupe_filter_optimize_proven(filter, &opts, &rw, &proof, NULL, &err) ||
 	    loupe_filter_from_rewrite(filter, rw, loupe_rewrite_edit_cnt(rw), &after, &err))
 		status = complain(&err);
@@ -167,21 +166,20 @@ static int eval_table(const struct args *args, const struct loupe_filter *filter
 
 int cmd_eval(const struct args *args)
 {
-	struct loupe_filter *filter = NULL;
-	struct loupe_weights weights = { 0 };
+	struct input input = { 0 };
 	struct loupe_error err;
 	int status;
 
 	if (!args->table && args->file_cnt < 2)
 		return complain_text("eval needs a system call behind the filter, or --table FILE");
-	if (policy_input_filter(args->files[0], args, false, &filter, &weights, NULL, &err))
+	if (input_open_filter(args->files[0], &args->filters, false, &input, &err))
 		status = complain(&err);
-	else if (filter->flavour != LOUPE_FILTER_SECCOMP)
+	else if (input.filter->flavour != LOUPE_FILTER_SECCOMP)
 		status = complain_text("%s: a socket filter sees packets, no system calls",
 				       args->files[0]);
 	else
-		status = args->table ? eval_table(args, filter, &weights) : show_call(args, filter);
-	loupe_filter_destroy(filter);
-	loupe_weights_finish(&weights);
+		status = args->table ? eval_table(args, input.filter, &input.weights)
+				     : show_call(args, input.filter);
+	input_finish(&input);
 	return status;
 }

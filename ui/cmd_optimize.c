@@ -6,7 +6,6 @@
 
 #include "bpfloupe/why.h"
 #include "commands.h"
-#include "policy_input.h"
 
 /* The verdict as a comment below a text that people read. */
 static void write_proof(const struct loupe_filter_proof *proof, uint32_t level)
@@ -71,8 +70,8 @@ static int explain(const struct args *args, const struct loupe_filter *filter, c
 	int status = STATUS_OK;
 
 	if (loupe_filter_from_rewrite(filter, rw, loupe_rewrite_edit_cnt(rw), &result, &err) ||
-	    loupe_why_create(filter, policy, args->arch, &before, &err) ||
-	    loupe_why_create(result, policy, args->arch, &after, &err))
+	    loupe_why_create(filter, policy, args->filters.arch, &before, &err) ||
+	    loupe_why_create(result, policy, args->filters.arch, &after, &err))
 		status = complain(&err);
 	if (!status)
 		status = parse_what(args, after, &select);
@@ -108,31 +107,29 @@ static int write_result(const struct args *args, enum loupe_filter_emit_as form,
 int cmd_optimize(const struct args *args)
 {
 	struct loupe_filter_opts opts = args->passes;
-	struct loupe_weights weights = { 0 };
-	struct loupe_filter *filter = NULL;
-	struct loupe_policy *policy = NULL;
 	struct loupe_filter_proof proof;
 	struct loupe_rewrite *rw = NULL;
 	struct loupe_error err;
+	struct input input = { 0 };
 	int form = args->emit ? loupe_filter_emit_by_name(args->emit) : LOUPE_EMIT_DDD;
 	uint32_t level;
 	int status;
 
 	if (form < 0)
 		return complain_text("--emit takes ddd, asm, words, c, raw or stats, not '%s'", args->emit);
-	opts.weights = &weights;
-	if (policy_input_filter(args->files[0], args, false, &filter, &weights, &policy, &err) ||
-	    loupe_filter_optimize_proven(filter, &opts, &rw, &proof, &level, &err)) {
+	if (input_open_filter(args->files[0], &args->filters, false, &input, &err))
+		return complain(&err);
+	opts.weights = &input.weights;
+	if (loupe_filter_optimize_proven(input.filter, &opts, &rw, &proof, &level, &err)) {
 		status = complain(&err);
 	} else {
 		if (level < opts.level)
 			complain_text("what level %" PRIu32 " made is not the same filter and not used; "
 				      "this is level %" PRIu32, opts.level, level);
-		status = write_result(args, (enum loupe_filter_emit_as)form, filter, policy, rw, &proof, level);
+		status = write_result(args, (enum loupe_filter_emit_as)form, input.filter, input.policy, rw,
+				      &proof, level);
 	}
 	loupe_rewrite_destroy(rw);
-	loupe_filter_destroy(filter);
-	loupe_policy_destroy(policy);
-	loupe_weights_finish(&weights);
+	input_finish(&input);
 	return status;
 }

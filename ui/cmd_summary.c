@@ -78,22 +78,27 @@ static int summarize_image(const struct args *args, const struct loupe_image *im
 	return status;
 }
 
-static int summarize_filter(const struct args *args, const struct loupe_filter *filter)
+static int summarize_filter(const struct args *args, const struct input *input)
 {
+	const struct loupe_filter *filter = input->filter;
+	struct loupe_filter_opts opts = args->passes;
+	struct loupe_filter_proof proof;
 	struct loupe_rewrite *rw;
+	uint32_t level;
 	struct loupe_error err;
 	char *text;
 	size_t len;
 
-	if (loupe_filter_optimize(filter, &args->passes, &rw, &err))
+	opts.weights = &input->weights;
+	if (loupe_filter_optimize_proven(filter, &opts, &rw, &proof, &level, &err))
 		return complain(&err);
 	if (loupe_filter_emit(filter, rw, LOUPE_EMIT_STATS, &text, &len)) {
 		loupe_rewrite_destroy(rw);
 		return complain_text("out of memory");
 	}
-	printf("%s: %s filter, %u edits\n", filter->name,
-	       filter->flavour == LOUPE_FILTER_SECCOMP ? "seccomp" : "socket",
-	       loupe_rewrite_edit_cnt(rw));
+	printf("%s: %s filter, %u edits at level %u, %s\n", filter->name,
+	       filter->flavour == LOUPE_FILTER_SECCOMP ? "seccomp" : "socket", loupe_rewrite_edit_cnt(rw), level,
+	       proof.verdict == LOUPE_PROOF_PROVEN ? "proven equivalent" : "tested, not proven");
 	fwrite(text, 1, len, stdout);
 	free(text);
 	loupe_rewrite_destroy(rw);
@@ -115,10 +120,10 @@ static int summarize_file(const struct args *args, const char *file)
 	struct input input;
 	int status = STATUS_OK;
 
-	if (input_open(file, &args->load, &input, &err))
+	if (input_open(file, &args->load, &args->filters, &input, &err))
 		return complain(&err);
 	if (input.kind == INPUT_FILTER)
-		status = summarize_filter(args, input.filter);
+		status = summarize_filter(args, &input);
 	else if (!input.progs.cnt)
 		status = complain_text("%s: holds no such BPF program", file);
 	for (uint32_t i = 0; input.kind == INPUT_PROGRAMS && i < input.progs.cnt; i++) {

@@ -5,6 +5,7 @@
 #include "policy_input.h"
 
 #include <errno.h>
+#include <linux/audit.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -56,36 +57,96 @@ static bool is_assembler(const char *path)
 	return dot && strcmp(dot, ".bpfasm") == 0;
 }
 
-int input_open(const char *path, const struct loupe_load_opts *opts, struct input *out,
-	       struct loupe_error *err)
+/* The policy that explains a filter, and the table of calls. */
+static int open_beside(const struct input_filters *filters, struct input *out, struct loupe_error *err)
 {
-	char *data;
-	size_t len;
+	int rc = 0;
+
+	if (filters->policy_file && !out->policy) {
+		size_t len;
+
+		rc = input_read(filters->policy_file, &out->text, &len, err);
+		if (!rc)
+			rc = loupe_policy_load(filters->policy_file, out->text, len, &filters->policy,
+					       &out->policy, err);
+	}
+	return rc;
+}
+
+static int open_filter(const char *path, const char *data, size_t len, bool is_policy,
+		       const struct input_filters *filters, struct input *out, struct loupe_error *err)
+{
+	int rc = 0;
+
+	out->kind = INPUT_FILTER;
+	out->arch = filters->arch ? filters->arch : AUDIT_ARCH_X86_64;
+	if (filters->weights)
+		rc = loupe_weights_load(filters->weights, NULL, 0, out->arch, &out->weights, err);
+	if (rc)
+		return rc;
+	if (!is_policy) {
+		rc = loupe_filter_load(path, data, len, NULL, &out->filter, err);
+		return rc ? rc : open_beside(filters, out, err);
+	}
+	out->text = strndup(data, len);
+	if (!out->text)
+		return loupe_error_set(err, -ENOMEM, "out of memory");
+	return policy_input_compile(path, data, len, &filters->policy, &out->weights, &out->filter, &out->policy,
+				    err);
+}
+
+static int finish_open(struct input *out, const char *path, char *data, int rc)
+{
+	free(data);
+	if (!rc) {
+		out->path = strdup(path);
+		rc = out->path ? 0 : -ENOMEM;
+	}
+	if (rc)
+		input_finish(out);
+	return rc;
+}
+
+int input_open_filter(const char *path, const struct input_filters *filters, bool only_policy, struct input *out,
+		      struct loupe_error *err)
+{
+	char *data = NULL;
+	size_t len = 0;
 	int rc;
 
 	*out = (struct input){ 0 };
 	rc = input_read(path, &data, &len, err);
 	if (rc)
 		return rc;
-	out->path = strdup(path);
-	if (!out->path) {
-		rc = loupe_error_set(err, -ENOMEM, "out of memory");
-	} else if (!loupe_filter_sniff(data, len) && loupe_policy_sniff(data, len) && !is_assembler(path)) {
-		struct loupe_policy_opts policy = { .filter = opts ? opts->prog_name : NULL };
+	rc = open_filter(path, data, len,
+			 only_policy || (!loupe_filter_sniff(data, len) && loupe_policy_sniff(data, len)), filters,
+			 out, err);
+	return finish_open(out, path, data, rc);
+}
 
-		out->kind = INPUT_FILTER;
-		rc = policy_input_compile(path, data, len, &policy, NULL, &out->filter, &out->policy, err);
-	} else if (loupe_filter_sniff(data, len)) {
-		out->kind = INPUT_FILTER;
-		rc = loupe_filter_load(path, data, len, NULL, &out->filter, err);
+int input_open(const char *path, const struct loupe_load_opts *opts, const struct input_filters *filters,
+	       struct input *out, struct loupe_error *err)
+{
+	struct input_filters defaults = { .policy.filter = opts ? opts->prog_name : NULL };
+	char *data;
+	size_t len;
+	int rc;
+
+	*out = (struct input){ 0 };
+	if (!filters)
+		filters = &defaults;
+	rc = input_read(path, &data, &len, err);
+	if (rc)
+		return rc;
+	if (loupe_filter_sniff(data, len)) {
+		rc = open_filter(path, data, len, false, filters, out, err);
+	} else if (loupe_policy_sniff(data, len) && !is_assembler(path)) {
+		rc = open_filter(path, data, len, true, filters, out, err);
 	} else {
 		out->kind = INPUT_PROGRAMS;
 		rc = loupe_load_bytes(path, data, len, opts, &out->progs, err);
 	}
-	free(data);
-	if (rc)
-		input_finish(out);
-	return rc;
+	return finish_open(out, path, data, rc);
 }
 
 void input_finish(struct input *input)
@@ -93,6 +154,8 @@ void input_finish(struct input *input)
 	loupe_program_list_finish(&input->progs);
 	loupe_filter_destroy(input->filter);
 	loupe_policy_destroy(input->policy);
+	loupe_weights_finish(&input->weights);
+	free(input->text);
 	free(input->path);
 	*input = (struct input){ 0 };
 }

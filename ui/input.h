@@ -17,7 +17,18 @@ struct input {
 	char *path;
 	struct loupe_program_list progs;
 	struct loupe_filter *filter;
-	struct loupe_policy *policy; /* that the filter was made of, NULL: of none */
+	struct loupe_policy *policy;  /* that the filter was made of or is explained by, NULL: none */
+	struct loupe_weights weights; /* how often calls are made; no rows: unknown */
+	uint32_t arch;		      /* AUDIT_ARCH_* of its calls where the filter does not say */
+	char *text;		      /* the policy's own, NULL: it was no policy */
+};
+
+/* How filters and policies are read. Zero-initialised: the defaults. */
+struct input_filters {
+	struct loupe_policy_opts policy;
+	const char *policy_file; /* whose rules explain a filter, NULL: none */
+	const char *weights;	 /* table of calls, NULL: what the policy itself says */
+	uint32_t arch;		 /* AUDIT_ARCH_*, 0: x86-64 */
 };
 
 /**
@@ -32,12 +43,20 @@ int input_read(const char *path, char **data, size_t *len, struct loupe_error *e
  * Opens path.
  * @param path  file; "-": standard input
  * @param opts  how eBPF programs are loaded, NULL: defaults
+ * @param filters  how filters are read, NULL: defaults
  * @param out   filled on success; empty it with input_finish()
  * @param err   filled on failure, may be NULL
  * @return 0 or a negative errno, as loupe_load_file() and loupe_filter_load()
  */
-int input_open(const char *path, const struct loupe_load_opts *opts, struct input *out,
-	       struct loupe_error *err);
+int input_open(const char *path, const struct loupe_load_opts *opts, const struct input_filters *filters,
+	       struct input *out, struct loupe_error *err);
+
+/**
+ * Opens a filter, or compiles a policy; anything else is an error.
+ * @param only_policy  filters are errors too
+ */
+int input_open_filter(const char *path, const struct input_filters *filters, bool only_policy,
+		      struct input *out, struct loupe_error *err);
 
 /** Frees what an input owns and empties it. */
 void input_finish(struct input *input);

@@ -25,6 +25,8 @@ static int cmd_explore(const struct args *args)
 		.file_cnt = args->file_cnt,
 		.prog_name = args->load.prog_name,
 		.load = &args->load,
+		.filters = &args->filters,
+		.passes = args->passes,
 		.verify = args->verify,
 		.view = args->view,
 		.theme = args->theme,

@@ -41,35 +41,3 @@ int policy_input_compile(const char *path, const void *data, size_t len, const s
 		loupe_policy_destroy(policy);
 	return rc;
 }
-
-int policy_input_filter(const char *path, const struct args *args, bool only_policy, struct loupe_filter **out,
-			struct loupe_weights *weights, struct loupe_policy **policy, struct loupe_error *err)
-{
-	struct loupe_weights unused, *table = weights ? weights : &unused;
-	char *data = NULL;
-	size_t len = 0;
-	int rc = 0;
-
-	if (policy)
-		*policy = NULL;
-	*table = (struct loupe_weights){ 0 };
-	if (args->weights)
-		rc = loupe_weights_load(args->weights, NULL, 0, args->arch, table, err);
-	if (!rc)
-		rc = input_read(path, &data, &len, err);
-	if (rc)
-		return rc;
-	if (only_policy || (!loupe_filter_sniff(data, len) && loupe_policy_sniff(data, len)))
-		rc = policy_input_compile(path, data, len, &args->policy, table, out, policy, err);
-	else
-		rc = loupe_filter_load(path, data, len, NULL, out, err);
-	if (!rc && policy && !*policy && args->policy_file) {
-		rc = loupe_policy_load(args->policy_file, NULL, 0, &args->policy, policy, err);
-		if (rc)
-			loupe_filter_destroy(*out);
-	}
-	free(data);
-	if (!weights)
-		loupe_weights_finish(&unused);
-	return rc;
-}

@@ -18,6 +18,10 @@ struct subject_work {
 	struct loupe_verify_result result;
 	bool have_result;
 	struct loupe_rewrite *rewrite;
+	struct loupe_filter_proof proof;
+	uint32_t level;
+	struct loupe_filter *optimized;
+	struct loupe_why *why[2];
 	struct loupe_error err;
 };
 
@@ -26,6 +30,7 @@ void subject_init(struct subject *subject, const struct input *input, uint32_t n
 	*subject = (struct subject){ .input = input, .error_insn = -1, .state = SUBJECT_NEW };
 	if (input->kind == INPUT_FILTER) {
 		subject->filter = input->filter;
+		subject->passes = (struct loupe_filter_opts){ .level = 2 };
 		return;
 	}
 	subject->prog = &input->progs.progs[n];
@@ -47,11 +52,23 @@ void subject_drop_trace(struct subject *subject)
 	subject->trace = NULL;
 }
 
+static void drop_result(struct subject *subject)
+{
+	for (int i = 0; i < 2; i++) {
+		loupe_why_destroy(subject->why[i]);
+		subject->why[i] = NULL;
+	}
+	loupe_filter_destroy(subject->optimized);
+	loupe_rewrite_destroy(subject->rewrite);
+	subject->optimized = NULL;
+	subject->rewrite = NULL;
+}
+
 void subject_finish(struct subject *subject)
 {
 	subject_drop_trace(subject);
 	loupe_verify_result_finish(&subject->result);
-	loupe_rewrite_destroy(subject->rewrite);
+	drop_result(subject);
 	loupe_names_destroy(subject->names);
 	loupe_source_destroy(subject->source);
 	*subject = (struct subject){ 0 };
@@ -113,14 +130,31 @@ static int verify(struct subject_work *work)
 	return work->job.cancel ? -ECANCELED : 0;
 }
 
+static int optimize(struct subject_work *work)
+{
+	const struct subject *subject = work->subject;
+	const struct input *input = subject->input;
+	struct loupe_filter_opts opts = subject->passes;
+	int rc;
+
+	opts.weights = &input->weights;
+	rc = loupe_filter_optimize_proven(subject->filter, &opts, &work->rewrite, &work->proof, &work->level,
+					  &work->err);
+	if (!rc)
+		rc = loupe_filter_from_rewrite(subject->filter, work->rewrite,
+					       loupe_rewrite_edit_cnt(work->rewrite), &work->optimized, &work->err);
+	if (!rc)
+		rc = loupe_why_create(subject->filter, input->policy, input->arch, &work->why[0], &work->err);
+	if (!rc)
+		rc = loupe_why_create(work->optimized, input->policy, input->arch, &work->why[1], &work->err);
+	return rc;
+}
+
 static int run(struct job *job)
 {
 	struct subject_work *work = (struct subject_work *)job;
 
-	if (work->subject->filter)
-		return loupe_filter_optimize(work->subject->filter, NULL, &work->rewrite,
-					     &work->err);
-	return verify(work);
+	return work->subject->filter ? optimize(work) : verify(work);
 }
 
 static void append_line(char *buf, size_t size, const char *line, size_t len)
@@ -200,6 +234,20 @@ static void take_verdict(struct subject *subject, struct subject_work *work)
 	subject->state = SUBJECT_READY;
 }
 
+static void take_result(struct subject *subject, struct subject_work *work)
+{
+	drop_result(subject);
+	subject->rewrite = work->rewrite;
+	subject->proof = work->proof;
+	subject->level = work->level;
+	subject->optimized = work->optimized;
+	memcpy(subject->why, work->why, sizeof(subject->why));
+	work->rewrite = NULL;
+	work->optimized = NULL;
+	memset(work->why, 0, sizeof(work->why));
+	subject->state = SUBJECT_READY;
+}
+
 static void done(struct job *job)
 {
 	struct subject_work *work = (struct subject_work *)job;
@@ -213,16 +261,16 @@ static void done(struct job *job)
 		snprintf(subject->error, sizeof(subject->error), "%s",
 			 work->err.message[0] ? work->err.message : strerror(-job->rc));
 	} else if (subject->filter) {
-		loupe_rewrite_destroy(subject->rewrite);
-		subject->rewrite = work->rewrite;
-		work->rewrite = NULL;
-		subject->state = SUBJECT_READY;
+		take_result(subject, work);
 	} else {
 		take_verdict(subject, work);
 	}
 	if (work->have_result)
 		loupe_verify_result_finish(&work->result);
 	loupe_trace_destroy(work->trace);
+	for (int i = 0; i < 2; i++)
+		loupe_why_destroy(work->why[i]);
+	loupe_filter_destroy(work->optimized);
 	loupe_rewrite_destroy(work->rewrite);
 	work->done(work->data, subject);
 	free(work);

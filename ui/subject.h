@@ -6,6 +6,7 @@
 #include "bpfloupe/log.h"
 #include "bpfloupe/source.h"
 #include "bpfloupe/trace.h"
+#include "bpfloupe/why.h"
 #include "input.h"
 #include "jobs.h"
 
@@ -44,8 +45,14 @@ struct subject {
 	struct loupe_names *names;
 	enum subject_kernel kernel;
 
-	/* filters, when READY */
+	/* filters */
+	struct loupe_filter_opts passes; /* how it is optimized; weights are the input's */
+	/* when READY */
 	struct loupe_rewrite *rewrite;
+	struct loupe_filter_proof proof;
+	uint32_t level;		     /* that was used */
+	struct loupe_filter *optimized; /* the filter after all edits */
+	struct loupe_why *why[2];    /* of the filter before, of the result */
 };
 
 /** Makes a subject of an entry of an input; n is 0 for filters. */
@@ -68,7 +75,7 @@ void subject_drop_trace(struct subject *subject);
 
 /**
  * A job that verifies a program or optimizes a filter. Its done tells the owner.
- * @param opts  knobs
+ * @param opts  knobs of the verifier
  * @param done  called in the UI's thread with data, after the subject was filled in
  * @return NULL when out of memory; it frees itself when done
  */

@@ -608,7 +608,7 @@ static int open_inputs(struct tui *tui)
 	for (uint32_t i = 0; i < opts->file_cnt; i++) {
 		struct input *input = &tui->inputs[tui->input_cnt];
 
-		if (input_open(opts->files[i], opts->load, input, &err)) {
+		if (input_open(opts->files[i], opts->load, opts->filters, input, &err)) {
 			report(opts->files[i], &err);
 			continue;
 		}
@@ -624,8 +624,12 @@ static int open_inputs(struct tui *tui)
 	for (uint32_t i = 0; i < tui->input_cnt; i++) {
 		uint32_t cnt = tui->inputs[i].kind == INPUT_FILTER ? 1 : tui->inputs[i].progs.cnt;
 
-		for (uint32_t n = 0; n < cnt; n++)
-			subject_init(&tui->subjects[tui->subject_cnt++], &tui->inputs[i], n);
+		for (uint32_t n = 0; n < cnt; n++) {
+			struct subject *subject = &tui->subjects[tui->subject_cnt++];
+
+			subject_init(subject, &tui->inputs[i], n);
+			subject->passes = opts->passes;
+		}
 	}
 	return 0;
 }

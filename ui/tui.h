@@ -3,6 +3,7 @@
 #ifndef BPFLOUPE_UI_TUI_H
 #define BPFLOUPE_UI_TUI_H
 
+#include "input.h"
 #include "bpfloupe/load.h"
 #include "bpfloupe/verify.h"
 
@@ -14,6 +15,8 @@ struct tui_options {
 	uint32_t file_cnt;	  /* 1 or more */
 	const char *prog_name; /* program to open at once, NULL: list them if there are several */
 	const struct loupe_load_opts *load; /* NULL: defaults */
+	const struct input_filters *filters; /* NULL: defaults */
+	struct loupe_filter_opts passes;     /* how filters are optimized */
 	struct loupe_verify_opts verify;    /* knobs; its listeners, progress and cancel are ours */
 	const char *view;   /* name of the view to open, NULL: what suits the verdict */
 	const char *theme;  /* "dark", "light" or "none"; NULL: none with NO_COLOR, else dark, or

@@ -42,11 +42,12 @@ static enum ui_role verdict_words(const struct subject *subject, bool wide, cons
 	if (subject->state != SUBJECT_READY)
 		return states[subject->state].role;
 	if (subject->filter) {
-		snprintf(text, size, " %u → %u insns  %s edits ",
+		snprintf(text, size, " %u → %u insns  %s edits  -O%u ",
 			 loupe_rewrite_before(subject->rewrite)->cnt,
 			 loupe_rewrite_after(subject->rewrite)->cnt,
-			 number_text(steps, loupe_rewrite_edit_cnt(subject->rewrite)));
-		return UI_TEXT;
+			 number_text(steps, loupe_rewrite_edit_cnt(subject->rewrite)), subject->level);
+		*word = subject->proof.verdict == LOUPE_PROOF_PROVEN ? " PROVEN " : " TESTED ";
+		return subject->proof.verdict == LOUPE_PROOF_PROVEN ? UI_ACCEPTED : UI_UNJUDGED;
 	}
 	*word = verdicts[subject->result.verdict].word;
 	number_text(steps, counters->insn_processed);

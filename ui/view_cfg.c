@@ -20,6 +20,7 @@ struct cfg_view {
 	bool zoom; /* only the active side is shown */
 	bool shade;
 	uint32_t edit;	       /* filters: edits applied in the graph after */
+	char verdict[120];     /* filters: whether that is the same filter */
 	struct cfg_work *work; /* layout under way, or NULL */
 	char problem[600];     /* why a graph cannot be shown */
 };
@@ -211,6 +212,36 @@ static void fold(struct cfg_view *cfg, bool all)
 		tui_say(cfg->view.tui, UI_ERROR, "out of memory");
 }
 
+/* Has the filter after so many edits judged. */
+static void judge(struct cfg_view *cfg)
+{
+	const struct subject *subject = cfg->view.subject;
+	struct loupe_filter_proof proof = subject->proof;
+	struct loupe_filter *filter = NULL;
+	struct loupe_error err = { 0 };
+	int rc = 0;
+
+	cfg->verdict[0] = '\0';
+	if (!cfg->edit)
+		return;
+	if (cfg->edit < loupe_rewrite_edit_cnt(subject->rewrite)) {
+		rc = loupe_filter_from_rewrite(subject->filter, subject->rewrite, cfg->edit, &filter, &err);
+		if (!rc)
+			rc = loupe_filter_prove(subject->filter, filter, &proof, &err);
+		loupe_filter_destroy(filter);
+	}
+	if (rc == -ERANGE)
+		snprintf(cfg->verdict, sizeof(cfg->verdict), "not judged: a jump is too long until later edits");
+	else if (rc)
+		snprintf(cfg->verdict, sizeof(cfg->verdict), "not judged: %.90s", err.message);
+	else if (proof.verdict == LOUPE_PROOF_PROVEN)
+		snprintf(cfg->verdict, sizeof(cfg->verdict), "proven equivalent");
+	else if (proof.verdict == LOUPE_PROOF_TESTED)
+		snprintf(cfg->verdict, sizeof(cfg->verdict), "tested on %u inputs, not proven", proof.inputs);
+	else
+		snprintf(cfg->verdict, sizeof(cfg->verdict), "NOT THE SAME");
+}
+
 /* Shows the graph after n edits, with the instruction that the last one is about. */
 static void go_edit(struct cfg_view *cfg, int64_t n)
 {
@@ -229,6 +260,7 @@ static void go_edit(struct cfg_view *cfg, int64_t n)
 		return;
 	}
 	cfg->edit = (uint32_t)n;
+	judge(cfg);
 	if (cfg_pair_after(cfg->side, cfg->view.subject, cfg->edit, &err) || lay_out(cfg)) {
 		snprintf(cfg->problem, sizeof(cfg->problem), "%s", err.message);
 		cfg->side[CFG_AFTER].cnt = 0;
@@ -240,6 +272,13 @@ static void go_edit(struct cfg_view *cfg, int64_t n)
 	    id < cfg->side[CFG_BEFORE].cnt)
 		cursor = id;
 	put_cursor(cfg, cursor == LOUPE_CFG_NONE ? 0 : cursor);
+	/* what an edit inserted is only on the other side */
+	if (n && id != LOUPE_NONE && id >= cfg->side[CFG_BEFORE].cnt && cfg->side[CFG_AFTER].cnt &&
+	    id < cfg->side[CFG_AFTER].prog.id_cnt &&
+	    cfg->side[CFG_AFTER].prog.index_of[id] != LOUPE_NONE) {
+		activate(cfg, CFG_AFTER);
+		put_cursor(cfg, cfg->side[CFG_AFTER].prog.index_of[id]);
+	}
 }
 
 static void pan(struct cfg_view *cfg, int dx, int dy)
@@ -418,7 +457,7 @@ static void draw_side(struct cfg_view *cfg, int which, struct screen *screen, st
 static void draw(struct view *view, struct screen *screen, struct rect area)
 {
 	struct cfg_view *cfg = (struct cfg_view *)view;
-	int words = area.h >= 16 ? 4 : 3, left = area.w / 2;
+	int words = area.h < 16 ? 3 : !view->subject->filter ? 4 : area.h < 30 ? 5 : 8, left = area.w / 2;
 	struct rect graphs = { area.x, area.y, area.w, area.h - words + 1 };
 	struct rect bottom = { area.x, area.y + area.h - words, area.w, words };
 
@@ -440,7 +479,7 @@ static void draw(struct view *view, struct screen *screen, struct rect area)
 		draw_side(cfg, CFG_AFTER, screen,
 			  (struct rect){ area.x + left, area.y, area.w - left, graphs.h });
 	}
-	cfg_words(cfg->side, cfg->active, view->subject, cfg->edit, screen, bottom);
+	cfg_words(cfg->side, cfg->active, view->subject, cfg->edit, cfg->verdict, screen, bottom);
 }
 
 static void legend(struct view *view, struct pen *pen)
@@ -479,6 +518,7 @@ static int open_cfg(struct view *view)
 	cfg->side[CFG_BEFORE].active = true;
 	if (view->subject->filter) {
 		cfg->edit = loupe_rewrite_edit_cnt(view->subject->rewrite);
+		judge(cfg);
 		rc = cfg_pair_filter(cfg->side, view->subject, &err);
 	} else {
 		rc = cfg_pair_program(cfg->side, view->subject, &err);
@@ -546,7 +586,8 @@ static const struct view_hint hints[] = {
 static const char *const terms[] = {
 	"before: the program as it was loaded, or the filter as it was read",
 	"after: without what no path reached, as the kernel keeps it; a filter: after optimization",
-	"gone: removed, struck out where the terminal can",
+	"gone: nothing on the other side is it or asks the same, struck out where the terminal can",
+	"proven equivalent: the graph after the present edit answers every input as the one before",
 	"changed: another instruction stands there (often a condition that never varies)",
 	"moved: the same instruction in another place",
 	"↪: a jump that leads elsewhere now",

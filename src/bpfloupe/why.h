@@ -99,6 +99,20 @@ LOUPE_API int loupe_seccomp_call_text(const struct loupe_seccomp_data *call, cha
 /** Whether a class may get to an instruction. */
 LOUPE_API bool loupe_why_reaches(const struct loupe_why *why, uint32_t callers, uint32_t insn);
 
+/**
+ * The instruction of another program that asks the same of the same calls, or of most of them: for
+ * showing programs side by side of which one was built anew.
+ * @return its index, LOUPE_NONE: nothing there asks that
+ */
+LOUPE_API uint32_t loupe_why_partner(const struct loupe_why *why, uint32_t insn,
+				     const struct loupe_why *other);
+
+/**
+ * Writes the lines of the policy that an instruction serves: "app.policy:17 (ioctl), :25 (fcntl)"; as
+ * snprintf. Nothing where it serves none in particular.
+ */
+LOUPE_API int loupe_why_rules_text(const struct loupe_why *why, uint32_t insn, char *buf, size_t size);
+
 /** The ways to an instruction; none: nothing leads there. */
 LOUPE_API const struct loupe_arrival *loupe_why_arrivals(const struct loupe_why *why, uint32_t insn,
 							 uint32_t *cnt);

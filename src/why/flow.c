@@ -600,11 +600,12 @@ static int make(struct loupe_why *why, uint32_t arch)
 	why->caller_words = why->caller_cnt / 64 + 1;
 	why->rule_words = (why->policy ? why->policy->rule_cnt : 0) / 64 + 1;
 	why->lists = calloc(cnt, sizeof(*why->lists));
+	why->reach = calloc((size_t)cnt * why->caller_words, sizeof(*why->reach));
 	why->serves = calloc((size_t)cnt * why->rule_words, sizeof(*why->serves));
 	why->maybe = calloc((size_t)cnt * why->rule_words, sizeof(*why->maybe));
 	f.heads = malloc(cnt * sizeof(*f.heads));
 	f.lens = malloc(cnt * sizeof(*f.lens));
-	if (why->lists && why->serves && why->maybe && f.heads && f.lens)
+	if (why->lists && why->reach && why->serves && why->maybe && f.heads && f.lens)
 		run_all(&f, archs, arch_cnt);
 	else
 		f.failed = true;
@@ -652,6 +653,7 @@ void loupe_why_destroy(struct loupe_why *why)
 		lower_finish(&why->lowered[c]);
 	free(why->lowered);
 	free(why->lists);
+	free(why->reach);
 	free(why->serves);
 	free(why->maybe);
 	free(why->callers);

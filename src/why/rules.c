@@ -7,34 +7,27 @@
  */
 #include "why/why.h"
 
-/* A comparison as a cut of the values of a word, or a question for bits. */
-struct cut {
-	uint32_t lo, hi; /* the values that one side has, the other side has the others */
-	uint32_t mask;	 /* all bits: lo to hi; else (word & mask) == lo */
-};
-
-/* What a comparison cuts. @param mask  bits of the word that A has */
-static struct cut cut_of(struct loupe_cbpf_insn insn, uint32_t mask)
+struct why_cut why_cut_of(struct loupe_cbpf_insn insn, uint32_t mask)
 {
 	uint32_t k = insn.k;
 
 	switch (BPF_OP(insn.code)) {
 	case BPF_JEQ:
-		return (struct cut){ k, k, mask };
+		return (struct why_cut){ k, k, mask };
 	case BPF_JGT:
-		return (struct cut){ 0, k, mask };
+		return (struct why_cut){ 0, k, mask };
 	case BPF_JGE:
-		return (struct cut){ 0, k - !!k, mask };
+		return (struct why_cut){ 0, k - !!k, mask };
 	default:
 		k &= mask;
 		if (!(~k & (~k + 1)))
-			return (struct cut){ 0, ~k, UINT32_MAX };
-		return (struct cut){ 0, 0, k };
+			return (struct why_cut){ 0, ~k, UINT32_MAX };
+		return (struct why_cut){ 0, 0, k };
 	}
 }
 
 /* Whether a test of a rule has a bound where the comparison cuts. */
-static bool has_bound(const struct lower_atom *atom, struct cut cut)
+static bool has_bound(const struct lower_atom *atom, struct why_cut cut)
 {
 	uint32_t starts[2] = { cut.lo, cut.hi + 1 };
 
@@ -91,7 +84,7 @@ static bool is_possible(const struct lower_rule *rule, const struct why_state *s
 
 /* Notes rules that ask for a word, with a bound at the cut (NULL: any). */
 static void note_word(struct loupe_why *why, uint32_t c, const struct why_state *s, uint32_t word,
-		      const struct cut *cut)
+		      const struct why_cut *cut)
 {
 	const struct lower_rules *rules = &why->lowered[c];
 	uint64_t *serves = &why->serves[(size_t)s->insn * why->rule_words];
@@ -135,7 +128,7 @@ static void note_return(struct loupe_why *why, uint32_t c, const struct why_stat
 }
 
 /* A comparison of numbers serves the calls nearest to where it cuts. */
-static void note_number(struct loupe_why *why, uint32_t insn, struct cut cut)
+static void note_number(struct loupe_why *why, uint32_t insn, struct why_cut cut)
 {
 	uint64_t *serves = &why->serves[(size_t)insn * why->rule_words];
 	uint32_t below = LOUPE_NONE, above = LOUPE_NONE;
@@ -183,18 +176,31 @@ void why_note_rules(struct loupe_why *why, uint32_t c, const struct why_state *s
 	if (word < 4 || word == LOUPE_NONE)
 		return;
 	if (filter_is_cond(insn.code) && BPF_SRC(insn.code) == BPF_K) {
-		struct cut cut = cut_of(insn, mask);
+		struct why_cut cut = why_cut_of(insn, mask);
 
 		note_word(why, c, s, word, &cut);
 	} else if (BPF_CLASS(insn.code) == BPF_ALU) {
-		struct cut cut = { 0, 0, insn.k };
+		struct why_cut cut = { 0, 0, insn.k };
 
 		note_word(why, c, s, word, &cut);
 	}
 }
 
+/* Who gets where, by any way. */
+static void settle_reach(struct loupe_why *why)
+{
+	for (uint32_t i = 0; i < why->filter->cnt; i++) {
+		for (uint32_t n = 0; n < why->lists[i].cnt; n++) {
+			for (uint32_t w = 0; w < why->caller_words; w++)
+				why->reach[(size_t)i * why->caller_words + w] |=
+					why->lists[i].at[n].callers[w];
+		}
+	}
+}
+
 void why_settle_rules(struct loupe_why *why)
 {
+	settle_reach(why);
 	for (uint32_t i = 0; why->policy && i < why->filter->cnt; i++) {
 		uint64_t *serves = &why->serves[(size_t)i * why->rule_words];
 		struct loupe_cbpf_insn insn = why_insn(why, i);
@@ -205,7 +211,7 @@ void why_settle_rules(struct loupe_why *why)
 			by_number |= list->at[n].a.kind == LOUPE_HOLD_WORD &&
 				     why_word_of(why, list->at[n].a.at) == 0;
 		if (by_number && BPF_SRC(insn.code) == BPF_K && BPF_OP(insn.code) != BPF_JSET)
-			note_number(why, i, cut_of(insn, UINT32_MAX));
+			note_number(why, i, why_cut_of(insn, UINT32_MAX));
 		if (loupe_why_rule_cnt(why, i, NULL))
 			continue;
 		for (uint32_t w = 0; w < why->rule_words; w++)
@@ -302,13 +308,7 @@ int64_t loupe_why_callers_of(const struct loupe_why *why, uint32_t arch, uint32_
 
 bool loupe_why_reaches(const struct loupe_why *why, uint32_t callers, uint32_t insn)
 {
-	const struct why_list *list = &why->lists[insn];
-
-	for (uint32_t n = 0; n < list->cnt; n++) {
-		if (why_bit(list->at[n].callers, callers))
-			return true;
-	}
-	return false;
+	return why_bit(&why->reach[(size_t)insn * why->caller_words], callers);
 }
 
 const struct loupe_arrival *loupe_why_arrivals(const struct loupe_why *why, uint32_t insn,

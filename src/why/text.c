@@ -727,6 +727,41 @@ static void write_all(const struct writer *before, const struct writer *after,
 	}
 }
 
+int loupe_why_rules_text(const struct loupe_why *why, uint32_t insn, char *buf, size_t size)
+{
+	const struct loupe_policy *policy = why->policy;
+	const struct writer w = { .why = why, .callers = -1 };
+	uint32_t lines = 0, file = LOUPE_NONE;
+	size_t used = 0;
+
+	if (size)
+		buf[0] = '\0';
+	for (uint32_t r = 0; policy && r < policy->rule_cnt && used < size; r++) {
+		const struct loupe_policy_rule *rule = &policy->rules[r];
+		uint32_t cnt, end;
+		char call[64];
+
+		if (!loupe_why_serves(why, insn, r))
+			continue;
+		end = count_like(&w, insn, r, &cnt);
+		if (lines++ < MOST_NAMES) {
+			loupe_callers_text((struct loupe_callers){ LOUPE_CALLERS_CALL, policy->arch,
+								   rule->nr },
+					   call, sizeof(call));
+			used += (size_t)snprintf(buf + used, size - used, "%s%s:%u (%s)",
+						 lines > 1 ? ", " : "",
+						 rule->file == file ? "" : base_name(policy->files[rule->file]),
+						 rule->line, call);
+			file = rule->file;
+		}
+		r = end - 1;
+	}
+	if (lines > MOST_NAMES && used < size)
+		used += (size_t)snprintf(buf + used, size - used, " and %u more lines",
+					 lines - MOST_NAMES);
+	return (int)used;
+}
+
 static int close_text(FILE *f, char **out)
 {
 	if (fclose(f)) {

@@ -36,6 +36,7 @@ struct loupe_why {
 	uint32_t caller_cnt, caller_cap;
 	uint32_t caller_words;	     /* 64-bit words of a set of callers */
 	struct why_list *lists;	     /* by instruction */
+	uint64_t *reach;	     /* by instruction: set of callers, when all runs are done */
 	uint32_t rule_words;	     /* 64-bit words of a set of rules */
 	uint64_t *serves;	     /* by instruction: set of rules */
 	uint64_t *maybe;	     /* the same, rules that it may serve: used where serves is empty */
@@ -44,6 +45,15 @@ struct loupe_why {
 
 /** Notes which rules the instruction serves when class c comes to it in this state. */
 void why_note_rules(struct loupe_why *why, uint32_t c, const struct why_state *state);
+
+/* The values of a word that a comparison parts. */
+struct why_cut {
+	uint32_t lo, hi; /* the values that one side has, the other side has the others */
+	uint32_t mask;	 /* all bits: lo to hi; else (word & mask) == lo */
+};
+
+/** What a comparison with a constant parts. @param mask  bits of the word that A has */
+struct why_cut why_cut_of(struct loupe_cbpf_insn insn, uint32_t mask);
 
 /** Puts the rules that may be served where none is for certain. */
 void why_settle_rules(struct loupe_why *why);
