@@ -186,6 +186,7 @@ struct loupe_frame {
 	uint32_t callback_depth; /* bpf_loop: callbacks simulated so far at this call */
 	uint32_t slot_cnt;	 /* slots in use: allocated stack / 8 */
 	struct loupe_stack *stack; /* NULL while slot_cnt is 0 */
+	uint64_t filled; /* cleaned checkpoints: slots that hold anything */
 };
 
 /* What a reference or lock is. */

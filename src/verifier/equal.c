@@ -231,27 +231,25 @@ static enum loupe_diff_kind slot_safe(struct vf_env *env, const struct loupe_slo
 	return LOUPE_DIFF_NONE;
 }
 
-/* All eight bytes at once: nothing was stored. */
-static bool slot_unused(const struct loupe_slot *slot)
+/* NULL if the stack does not reach so far. */
+static const struct loupe_slot *slot_at(const struct loupe_frame *frame, uint32_t spi)
 {
-	uint64_t types;
-
-	memcpy(&types, slot->type, sizeof(types));
-	return types == 0;
+	return spi < frame->slot_cnt ? &frame->stack->slot[spi] : NULL;
 }
 
 static enum loupe_diff_kind stack_safe(struct vf_env *env, const struct loupe_frame *old,
-				       const struct loupe_frame *cur, enum loupe_compare_mode mode,
-				       int16_t *spi)
+				       const struct loupe_frame *cur, bool cleaned,
+				       enum loupe_compare_mode mode, int16_t *spi)
 {
-	for (uint32_t i = 0; i < old->slot_cnt; i++) {
-		const struct loupe_slot *old_slot = &old->stack->slot[i];
-		const struct loupe_slot *cur_slot = i < cur->slot_cnt ? &cur->stack->slot[i] : NULL;
-		enum loupe_diff_kind kind;
+	uint64_t slots = old->slot_cnt ? UINT64_MAX >> (LOUPE_MAX_SLOTS - old->slot_cnt) : 0;
 
-		if (mode == LOUPE_CMP_NOT_EXACT && slot_unused(old_slot))
-			continue;
-		kind = slot_safe(env, old_slot, cur_slot, mode);
+	/* Nothing was stored, or it is dead: whatever is there now will do. */
+	if (mode == LOUPE_CMP_NOT_EXACT && cleaned)
+		slots &= old->filled;
+	for (; slots; slots &= slots - 1) {
+		uint32_t i = (uint32_t)__builtin_ctzll(slots);
+		enum loupe_diff_kind kind = slot_safe(env, &old->stack->slot[i], slot_at(cur, i), mode);
+
 		if (kind) {
 			*spi = (int16_t)i;
 			return kind;
@@ -298,7 +296,8 @@ static void note_regs(struct loupe_diff *diff, const struct loupe_frame *old,
 
 static enum loupe_diff_kind frame_safe(struct vf_env *env, const struct loupe_frame *old,
 				       const struct loupe_frame *cur, uint32_t insn_idx,
-				       enum loupe_compare_mode mode, int16_t *reg, int16_t *spi)
+				       bool cleaned, enum loupe_compare_mode mode, int16_t *reg,
+				       int16_t *spi)
 {
 	/* an insn that is not understood has more bits than there are registers */
 	uint32_t live = env->aux[insn_idx].live_regs & ((1u << LOUPE_MAX_REG) - 1);
@@ -314,19 +313,44 @@ static enum loupe_diff_kind frame_safe(struct vf_env *env, const struct loupe_fr
 			return kind;
 		}
 	}
-	return stack_safe(env, old, cur, mode, spi);
+	return stack_safe(env, old, cur, cleaned, mode, spi);
+}
+
+static void idmap_reset(struct vf_env *env)
+{
+	env->idmap.tmp_id_gen = env->id_gen;
+	env->idmap.cnt = 0;
+}
+
+/* One register or slot is looked at alone, as if no ids were known to correspond. */
+static bool differs_at(struct vf_env *env, const struct loupe_state *old,
+		       const struct loupe_state *cur, enum loupe_compare_mode mode,
+		       const struct vf_place *at)
+{
+	const struct loupe_frame *fold, *fcur;
+
+	if (old->curframe != cur->curframe)
+		return true;
+	fold = old->frame[at->frameno];
+	fcur = cur->frame[at->frameno];
+	idmap_reset(env);
+	if (at->reg >= 0)
+		return reg_safe(env, &fold->regs[at->reg], &fcur->regs[at->reg], mode);
+	return at->spi >= 0 && slot_safe(env, &fold->stack->slot[at->spi],
+					 slot_at(fcur, (uint32_t)at->spi), mode);
 }
 
 bool vf_states_equal(struct vf_env *env, const struct loupe_state *old,
 		     const struct loupe_state *cur, enum loupe_compare_mode mode,
-		     struct loupe_diff *diff)
+		     struct loupe_diff *diff, struct vf_place *differed)
 {
 	enum loupe_diff_kind kind = LOUPE_DIFF_NONE;
 	int16_t reg = -1, spi = -1;
 	uint32_t frameno = 0;
 
-	env->idmap.tmp_id_gen = env->id_gen;
-	env->idmap.cnt = 0;
+	if (!diff && differed && differs_at(env, old, cur, mode, differed))
+		return false;
+	idmap_reset(env);
 	if (old->curframe != cur->curframe)
 		kind = LOUPE_DIFF_CALLCHAIN;
 	else if (old->speculative && !cur->speculative)
@@ -344,8 +368,10 @@ bool vf_states_equal(struct vf_env *env, const struct loupe_state *old,
 		if (fold->callsite != fcur->callsite)
 			kind = LOUPE_DIFF_CALLCHAIN;
 		else
-			kind = frame_safe(env, fold, fcur, insn_idx, mode, &reg, &spi);
+			kind = frame_safe(env, fold, fcur, insn_idx, old->cleaned, mode, &reg, &spi);
 	}
+	if (kind && differed)
+		*differed = (struct vf_place){ (uint8_t)frameno, (int8_t)reg, (int8_t)spi };
 	if (kind && diff) {
 		*diff = (struct loupe_diff){ .kind = kind, .frameno = frameno, .reg = reg, .spi = spi };
 		if (frameno <= cur->curframe)
@@ -393,13 +419,10 @@ static void list_frame(struct vf_env *env, const struct loupe_frame *old, const 
 		add_diff(list, kind, frameno, (int16_t)i, -1);
 	}
 	for (uint32_t i = 0; i < old->slot_cnt; i++) {
-		const struct loupe_slot *cur_slot = i < cur->slot_cnt ? &cur->stack->slot[i] : NULL;
 		enum loupe_diff_kind kind;
 
-		if (mode == LOUPE_CMP_NOT_EXACT && slot_unused(&old->stack->slot[i]))
-			continue;
 		ids = map->cnt;
-		kind = slot_safe(env, &old->stack->slot[i], cur_slot, mode);
+		kind = slot_safe(env, &old->stack->slot[i], slot_at(cur, i), mode);
 		if (kind)
 			map->cnt = ids;
 		add_diff(list, kind, frameno, -1, (int16_t)i);

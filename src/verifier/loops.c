@@ -115,7 +115,7 @@ bool vf_scc_incomplete(struct vf_env *env, const struct loupe_state *st)
 	struct scc_visit *visit;
 	struct scc_key key;
 
-	if (!env->scc_cnt || !scc_key(env, st, &key))
+	if (!env->backedge_cnt || !scc_key(env, st, &key))
 		return false;
 	visit = find_visit(env, &key);
 	return visit && visit->backedges;
@@ -199,7 +199,7 @@ int vf_scc_exit(struct vf_env *env, struct loupe_state *st)
 	struct scc_visit *visit;
 	struct scc_key key;
 
-	if (!env->scc_cnt || !scc_key(env, st, &key))
+	if (env->scc_cnt <= 1 || !scc_key(env, st, &key))
 		return 0;
 	visit = find_visit(env, &key);
 	if (!visit)

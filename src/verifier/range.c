@@ -23,14 +23,54 @@
 			(field) = bound_;                              \
 	} while (0)
 
-void vf_bounds_from_tnum32(struct loupe_reg *reg)
-{
-	uint32_t value = (uint32_t)reg->var_off.value, mask = (uint32_t)reg->var_off.mask;
+/*
+ * What is known of a number, apart from the register that holds it: a copy that can stay in the
+ * processor's registers while it is worked on.
+ */
+struct bounds {
+	struct loupe_tnum var_off;
+	int64_t smin, smax;
+	uint64_t umin, umax;
+	int32_t s32_min, s32_max;
+	uint32_t u32_min, u32_max;
+};
 
-	NARROW_MIN(reg->s32_min, value | (mask & 0x80000000u));
-	NARROW_MAX(reg->s32_max, value | (mask & 0x7fffffffu));
-	NARROW_MIN(reg->u32_min, value);
-	NARROW_MAX(reg->u32_max, value | mask);
+static __always_inline struct bounds bounds_of(const struct loupe_reg *reg)
+{
+	return (struct bounds){
+		.var_off = reg->var_off,
+		.smin = reg->smin,
+		.smax = reg->smax,
+		.umin = reg->umin,
+		.umax = reg->umax,
+		.s32_min = reg->s32_min,
+		.s32_max = reg->s32_max,
+		.u32_min = reg->u32_min,
+		.u32_max = reg->u32_max,
+	};
+}
+
+static __always_inline void set_bounds(struct loupe_reg *reg, const struct bounds *b)
+{
+	reg->var_off = b->var_off;
+	reg->smin = b->smin;
+	reg->smax = b->smax;
+	reg->umin = b->umin;
+	reg->umax = b->umax;
+	reg->s32_min = b->s32_min;
+	reg->s32_max = b->s32_max;
+	reg->u32_min = b->u32_min;
+	reg->u32_max = b->u32_max;
+}
+
+static __always_inline void from_tnum32(struct bounds *b)
+{
+	uint32_t value = (uint32_t)b->var_off.value, mask = (uint32_t)b->var_off.mask;
+
+	NARROW_MIN(b->s32_min, value | (mask & 0x80000000u));
+	NARROW_MAX(b->s32_max, value | (mask & 0x7fffffffu));
+	NARROW_MIN(b->u32_min, value);
+	NARROW_MAX(b->u32_max, value | mask);
 }
 
 /*
@@ -38,171 +78,216 @@ void vf_bounds_from_tnum32(struct loupe_reg *reg)
  * just one that can be found in two steps. Kernel: "bpf: Improve bounds when tnum has a single
  * possible value".
  */
-static bool only_value(const struct loupe_reg *reg, uint64_t *value)
+static __always_inline bool only_value(const struct bounds *b, uint64_t *value)
 {
-	struct loupe_tnum t = reg->var_off;
-	bool umin_possible = (reg->umin & ~t.mask) == t.value;
-	uint64_t next = tnum_step(t, reg->umin);
+	struct loupe_tnum t = b->var_off;
+	bool umin_possible = (b->umin & ~t.mask) == t.value;
+	uint64_t next = tnum_step(t, b->umin);
 
 	if (umin_possible) {
-		*value = reg->umin;
-		return next > reg->umax;
+		*value = b->umin;
+		return next > b->umax;
 	}
 	*value = next;
 	if (next == (t.value | t.mask))
 		return true;
-	return next <= reg->umax && tnum_step(t, next) > reg->umax;
+	return next <= b->umax && tnum_step(t, next) > b->umax;
 }
 
-static void bounds_from_tnum64(struct loupe_reg *reg)
+static __always_inline void from_tnum64(struct bounds *b)
 {
-	uint64_t value = reg->var_off.value, mask = reg->var_off.mask, only;
+	uint64_t value = b->var_off.value, mask = b->var_off.mask, only;
 
-	NARROW_MIN(reg->smin, value | (mask & (1ull << 63)));
-	NARROW_MAX(reg->smax, value | (mask & (UINT64_MAX >> 1)));
-	NARROW_MIN(reg->umin, value);
-	NARROW_MAX(reg->umax, value | mask);
-	if (only_value(reg, &only))
-		vf_reg_known_value(reg, only);
+	NARROW_MIN(b->smin, value | (mask & (1ull << 63)));
+	NARROW_MAX(b->smax, value | (mask & (UINT64_MAX >> 1)));
+	NARROW_MIN(b->umin, value);
+	NARROW_MAX(b->umax, value | mask);
+	if (only_value(b, &only))
+		*b = (struct bounds){
+			.var_off = tnum_const(only),
+			.smin = (int64_t)only,
+			.smax = (int64_t)only,
+			.umin = only,
+			.umax = only,
+			.s32_min = (int32_t)only,
+			.s32_max = (int32_t)only,
+			.u32_min = (uint32_t)only,
+			.u32_max = (uint32_t)only,
+		};
 }
 
-void vf_bounds_from_tnum(struct loupe_reg *reg)
+static __always_inline void from_tnum(struct bounds *b)
 {
-	vf_bounds_from_tnum32(reg);
-	bounds_from_tnum64(reg);
+	from_tnum32(b);
+	from_tnum64(b);
 }
 
 /*
  * Low half of a 64-bit range whose ends are lo and hi. Where the high halves are equal, the low
  * halves of the ends bound every value between them, as far as they are in order.
  */
-static void low_half_unsigned(struct loupe_reg *reg, uint64_t lo, uint64_t hi)
+static __always_inline void low_half_unsigned(struct bounds *b, uint64_t lo, uint64_t hi)
 {
 	if ((uint32_t)lo <= (uint32_t)hi) {
-		NARROW_MIN(reg->u32_min, lo);
-		NARROW_MAX(reg->u32_max, hi);
+		NARROW_MIN(b->u32_min, lo);
+		NARROW_MAX(b->u32_max, hi);
 	}
 }
 
-static void low_half_signed(struct loupe_reg *reg, uint64_t lo, uint64_t hi)
+static __always_inline void low_half_signed(struct bounds *b, uint64_t lo, uint64_t hi)
 {
 	if ((int32_t)lo <= (int32_t)hi) {
-		NARROW_MIN(reg->s32_min, lo);
-		NARROW_MAX(reg->s32_max, hi);
+		NARROW_MIN(b->s32_min, lo);
+		NARROW_MAX(b->s32_max, hi);
 	}
 }
 
 /* The range passes just one multiple of 2^32, from low halves below zero to ones above it. */
-static void low_half_across_zero(struct loupe_reg *reg, uint64_t lo, uint64_t hi)
+static __always_inline void low_half_across_zero(struct bounds *b, uint64_t lo, uint64_t hi)
 {
 	if ((uint32_t)(lo >> 32) + 1 == (uint32_t)(hi >> 32) && (int32_t)lo < 0 &&
 	    (int32_t)hi >= 0) {
-		NARROW_MIN(reg->s32_min, lo);
-		NARROW_MAX(reg->s32_max, hi);
+		NARROW_MIN(b->s32_min, lo);
+		NARROW_MAX(b->s32_max, hi);
 	}
 }
 
-static void deduce32(struct loupe_reg *reg)
+static __always_inline void deduce32(struct bounds *b)
 {
-	if (reg->umin >> 32 == reg->umax >> 32) {
+	if (b->umin >> 32 == b->umax >> 32) {
 		/* A contradictory range must stay visible: no test of the order here. */
-		NARROW_MIN(reg->u32_min, reg->umin);
-		NARROW_MAX(reg->u32_max, reg->umax);
-		low_half_signed(reg, reg->umin, reg->umax);
+		NARROW_MIN(b->u32_min, b->umin);
+		NARROW_MAX(b->u32_max, b->umax);
+		low_half_signed(b, b->umin, b->umax);
 	}
-	if (reg->smin >> 32 == reg->smax >> 32) {
-		low_half_unsigned(reg, (uint64_t)reg->smin, (uint64_t)reg->smax);
-		low_half_signed(reg, (uint64_t)reg->smin, (uint64_t)reg->smax);
+	if (b->smin >> 32 == b->smax >> 32) {
+		low_half_unsigned(b, (uint64_t)b->smin, (uint64_t)b->smax);
+		low_half_signed(b, (uint64_t)b->smin, (uint64_t)b->smax);
 	}
-	low_half_across_zero(reg, reg->umin, reg->umax);
-	low_half_across_zero(reg, (uint64_t)reg->smin, (uint64_t)reg->smax);
+	low_half_across_zero(b, b->umin, b->umax);
+	low_half_across_zero(b, (uint64_t)b->smin, (uint64_t)b->smax);
 
 	/* Signed and unsigned: the same numbers while neither range passes its sign boundary. */
-	low_half_signed(reg, reg->u32_min, reg->u32_max);
-	if ((uint32_t)reg->s32_min <= (uint32_t)reg->s32_max) {
-		NARROW_MIN(reg->u32_min, reg->s32_min);
-		NARROW_MAX(reg->u32_max, reg->s32_max);
-	} else if (reg->u32_max < (uint32_t)reg->s32_min) {
+	low_half_signed(b, b->u32_min, b->u32_max);
+	if ((uint32_t)b->s32_min <= (uint32_t)b->s32_max) {
+		NARROW_MIN(b->u32_min, b->s32_min);
+		NARROW_MAX(b->u32_max, b->s32_max);
+	} else if (b->u32_max < (uint32_t)b->s32_min) {
 		/* Only the part from zero up is possible. */
-		reg->s32_min = (int32_t)reg->u32_min;
-		NARROW_MAX(reg->u32_max, reg->s32_max);
-	} else if ((uint32_t)reg->s32_max < reg->u32_min) {
+		b->s32_min = (int32_t)b->u32_min;
+		NARROW_MAX(b->u32_max, b->s32_max);
+	} else if ((uint32_t)b->s32_max < b->u32_min) {
 		/* Only the part below zero is possible. */
-		reg->s32_max = (int32_t)reg->u32_max;
-		NARROW_MIN(reg->u32_min, reg->s32_min);
+		b->s32_max = (int32_t)b->u32_max;
+		NARROW_MIN(b->u32_min, b->s32_min);
 	}
 }
 
-static void deduce64(struct loupe_reg *reg)
+static __always_inline void deduce64(struct bounds *b)
 {
-	if ((int64_t)reg->umin <= (int64_t)reg->umax) {
-		NARROW_MIN(reg->smin, reg->umin);
-		NARROW_MAX(reg->smax, reg->umax);
+	if ((int64_t)b->umin <= (int64_t)b->umax) {
+		NARROW_MIN(b->smin, b->umin);
+		NARROW_MAX(b->smax, b->umax);
 	}
-	if ((uint64_t)reg->smin <= (uint64_t)reg->smax) {
-		NARROW_MIN(reg->umin, reg->smin);
-		NARROW_MAX(reg->umax, reg->smax);
-	} else if (reg->umax < (uint64_t)reg->smin) {
-		reg->smin = (int64_t)reg->umin;
-		NARROW_MAX(reg->umax, reg->smax);
-	} else if ((uint64_t)reg->smax < reg->umin) {
-		reg->smax = (int64_t)reg->umax;
-		NARROW_MIN(reg->umin, reg->smin);
+	if ((uint64_t)b->smin <= (uint64_t)b->smax) {
+		NARROW_MIN(b->umin, b->smin);
+		NARROW_MAX(b->umax, b->smax);
+	} else if (b->umax < (uint64_t)b->smin) {
+		b->smin = (int64_t)b->umin;
+		NARROW_MAX(b->umax, b->smax);
+	} else if ((uint64_t)b->smax < b->umin) {
+		b->smax = (int64_t)b->umax;
+		NARROW_MIN(b->umin, b->smin);
 	}
 }
 
 /* The ends of the 64-bit ranges cannot have low halves outside lo..hi. */
-static void deduce64_from_low_half(struct loupe_reg *reg, uint32_t lo, uint32_t hi)
+static __always_inline void deduce64_from_low_half(struct bounds *b, uint32_t lo, uint32_t hi)
 {
-	NARROW_MIN(reg->umin, (reg->umin & HIGH_HALF) | lo);
-	NARROW_MAX(reg->umax, (reg->umax & HIGH_HALF) | hi);
-	NARROW_MIN(reg->smin, ((uint64_t)reg->smin & HIGH_HALF) | lo);
-	NARROW_MAX(reg->smax, ((uint64_t)reg->smax & HIGH_HALF) | hi);
+	NARROW_MIN(b->umin, (b->umin & HIGH_HALF) | lo);
+	NARROW_MAX(b->umax, (b->umax & HIGH_HALF) | hi);
+	NARROW_MIN(b->smin, ((uint64_t)b->smin & HIGH_HALF) | lo);
+	NARROW_MAX(b->smax, ((uint64_t)b->smax & HIGH_HALF) | hi);
 }
 
-static void deduce64_from_32(struct loupe_reg *reg)
+static __always_inline void deduce64_from_32(struct bounds *b)
 {
-	deduce64_from_low_half(reg, reg->u32_min, reg->u32_max);
-	if ((uint32_t)reg->s32_min <= (uint32_t)reg->s32_max)
-		deduce64_from_low_half(reg, (uint32_t)reg->s32_min, (uint32_t)reg->s32_max);
+	deduce64_from_low_half(b, b->u32_min, b->u32_max);
+	if ((uint32_t)b->s32_min <= (uint32_t)b->s32_max)
+		deduce64_from_low_half(b, (uint32_t)b->s32_min, (uint32_t)b->s32_max);
 
 	/*
 	 * A sign-extended 32-bit number whose low half is not negative is not negative: all ones in
 	 * the high half would make it less than INT32_MIN.
 	 */
-	if (reg->s32_min >= 0 && reg->smin >= INT32_MIN && reg->smax <= INT32_MAX) {
-		reg->smin = reg->s32_min;
-		reg->smax = reg->s32_max;
-		reg->umin = (uint64_t)reg->s32_min;
-		reg->umax = (uint64_t)(int64_t)reg->s32_max;
-		reg->var_off = tnum_intersect(reg->var_off,
-					      tnum_range((uint64_t)reg->smin, (uint64_t)reg->smax));
+	if (b->s32_min >= 0 && b->smin >= INT32_MIN && b->smax <= INT32_MAX) {
+		b->smin = b->s32_min;
+		b->smax = b->s32_max;
+		b->umin = (uint64_t)b->s32_min;
+		b->umax = (uint64_t)(int64_t)b->s32_max;
+		b->var_off = tnum_intersect(b->var_off,
+					      tnum_range((uint64_t)b->smin, (uint64_t)b->smax));
 	}
 }
 
 /* Bits that all numbers between the ends share. */
-static void tnum_from_bounds(struct loupe_reg *reg)
+static __always_inline void tnum_from_bounds(struct bounds *b)
 {
-	struct loupe_tnum whole = tnum_intersect(reg->var_off, tnum_range(reg->umin, reg->umax));
+	struct loupe_tnum whole = tnum_intersect(b->var_off, tnum_range(b->umin, b->umax));
 	struct loupe_tnum low =
-		tnum_intersect(tnum_subreg(whole), tnum_range(reg->u32_min, reg->u32_max));
+		tnum_intersect(tnum_subreg(whole), tnum_range(b->u32_min, b->u32_max));
 
-	reg->var_off = tnum_or(tnum_clear_subreg(whole), low);
+	b->var_off = tnum_or(tnum_clear_subreg(whole), low);
 }
 
-/* All descriptions say the same one number already. */
-static inline bool settled(const struct loupe_reg *reg)
+/* Nothing is known at all. */
+static __always_inline bool unbounded(const struct bounds *b)
 {
-	uint64_t value = reg->var_off.value;
+	return b->var_off.mask == UINT64_MAX && b->umin == 0 && b->umax == UINT64_MAX &&
+	       b->smin == INT64_MIN && b->smax == INT64_MAX && b->u32_min == 0 &&
+	       b->u32_max == UINT32_MAX && b->s32_min == INT32_MIN && b->s32_max == INT32_MAX;
+}
 
-	return reg->var_off.mask == 0 && reg->umin == value && reg->umax == value &&
-	       reg->smin == (int64_t)value && reg->smax == (int64_t)value &&
-	       reg->u32_min == (uint32_t)value && reg->u32_max == (uint32_t)value &&
-	       reg->s32_min == (int32_t)value && reg->s32_max == (int32_t)value;
+/*
+ * The usual case, decided at once: the unknown bits are the lowest ones, and no value has bit 31
+ * or one above it. Then all four ranges are about the same numbers, the deductions end with what
+ * they have in common, and the known bits are those that its ends share.
+ * @return false if it is not the case, or the ranges contradict each other
+ */
+static __always_inline bool sync_small(struct bounds *b)
+{
+	uint64_t value = b->var_off.value, mask = b->var_off.mask;
+	int64_t lo = (int64_t)value, hi = (int64_t)(value | mask);
+
+	if ((mask & (mask + 1)) || (value | mask) > INT32_MAX || b->umin > (uint64_t)hi)
+		return false;
+	NARROW_MIN(lo, b->umin);
+	NARROW_MIN(lo, b->smin);
+	NARROW_MIN(lo, b->u32_min);
+	NARROW_MIN(lo, b->s32_min);
+	if (b->umax < (uint64_t)hi)
+		hi = (int64_t)b->umax;
+	NARROW_MAX(hi, b->smax);
+	NARROW_MAX(hi, b->u32_max);
+	NARROW_MAX(hi, b->s32_max);
+	if (lo > hi)
+		return false;
+	*b = (struct bounds){
+		.var_off = tnum_range((uint64_t)lo, (uint64_t)hi),
+		.smin = lo,
+		.smax = hi,
+		.umin = (uint64_t)lo,
+		.umax = (uint64_t)hi,
+		.s32_min = (int32_t)lo,
+		.s32_max = (int32_t)hi,
+		.u32_min = (uint32_t)lo,
+		.u32_max = (uint32_t)hi,
+	};
+	return true;
 }
 
 /* Whether a round of deductions changed nothing, so that another one will not either. */
-static inline bool same_values(const struct loupe_reg *a, const struct loupe_reg *b)
+static __always_inline bool same_bounds(const struct bounds *a, const struct bounds *b)
 {
 	return a->smin == b->smin && a->smax == b->smax && a->umin == b->umin &&
 	       a->umax == b->umax && a->s32_min == b->s32_min && a->s32_max == b->s32_max &&
@@ -213,21 +298,43 @@ static inline bool same_values(const struct loupe_reg *a, const struct loupe_reg
 void vf_bounds_sync(struct loupe_reg *reg)
 {
 	enum { ROUNDS = 3 };
-	struct loupe_reg before;
+	struct bounds b = bounds_of(reg);
 
-	if (settled(reg))
+	if (sync_small(&b)) {
+		set_bounds(reg, &b);
 		return;
-	vf_bounds_from_tnum(reg);
+	}
+	if (unbounded(&b))
+		return;
+	from_tnum(&b);
 	for (int round = 0; round < ROUNDS; round++) {
-		before = *reg;
-		deduce32(reg);
-		deduce64(reg);
-		deduce64_from_32(reg);
-		if (same_values(&before, reg))
+		struct bounds before = b;
+
+		deduce32(&b);
+		deduce64(&b);
+		deduce64_from_32(&b);
+		if (same_bounds(&before, &b))
 			break;
 	}
-	tnum_from_bounds(reg);
-	vf_bounds_from_tnum(reg);
+	tnum_from_bounds(&b);
+	from_tnum(&b);
+	set_bounds(reg, &b);
+}
+
+void vf_bounds_from_tnum32(struct loupe_reg *reg)
+{
+	struct bounds b = bounds_of(reg);
+
+	from_tnum32(&b);
+	set_bounds(reg, &b);
+}
+
+void vf_bounds_from_tnum(struct loupe_reg *reg)
+{
+	struct bounds b = bounds_of(reg);
+
+	from_tnum(&b);
+	set_bounds(reg, &b);
 }
 
 static const char *contradiction(const struct loupe_reg *reg)

@@ -132,6 +132,15 @@ bool vf_same_callsites(const struct loupe_state *a, const struct loupe_state *b)
 	return true;
 }
 
+/* All eight bytes at once: nothing was stored. */
+static bool slot_unused(const struct loupe_slot *slot)
+{
+	uint64_t types;
+
+	memcpy(&types, slot->type, sizeof(types));
+	return types == 0;
+}
+
 static int clean_frame(struct vf_env *env, struct loupe_state *st, uint32_t frameno, uint32_t insn_idx)
 {
 	struct loupe_frame *frame = vf_frame_mut(env, st, frameno);
@@ -143,11 +152,16 @@ static int clean_frame(struct vf_env *env, struct loupe_state *st, uint32_t fram
 		if (!(live & (1u << i)))
 			vf_reg_not_init(env, &frame->regs[i]);
 	}
+	frame->filled = 0;
 	for (uint32_t i = 0; i < frame->slot_cnt; i++) {
 		struct loupe_slot *slots;
 
-		if (vf_livestack_alive(env, frameno, i))
+		if (slot_unused(&frame->stack->slot[i]))
 			continue;
+		if (vf_livestack_alive(env, frameno, i)) {
+			frame->filled |= 1ull << i;
+			continue;
+		}
 		slots = vf_slots_mut(env, st, frameno);
 		if (!slots)
 			return -ENOMEM;
@@ -298,18 +312,18 @@ static int compare_unfinished(struct vf_env *env, struct visit *visit, struct vf
 		goto miss;
 	if (is_may_goto(env, visit->insn_idx) && old->may_goto_depth != cur->may_goto_depth) {
 		*mode = LOUPE_CMP_RANGE_WITHIN;
-		if (vf_states_equal(env, old, cur, *mode, diff)) {
+		if (vf_states_equal(env, old, cur, *mode, diff, &cp->differed)) {
 			visit->loop = true;
 			return HIT;
 		}
 	}
 	if (env->aux[visit->insn_idx].calls_callback) {
 		*mode = LOUPE_CMP_RANGE_WITHIN;
-		if (vf_states_equal(env, old, cur, *mode, diff))
+		if (vf_states_equal(env, old, cur, *mode, diff, &cp->differed))
 			return HIT;
 		goto miss;
 	}
-	if (maybe_looping(old, cur) && vf_states_equal(env, old, cur, LOUPE_CMP_EXACT, NULL) &&
+	if (maybe_looping(old, cur) && vf_states_equal(env, old, cur, LOUPE_CMP_EXACT, NULL, NULL) &&
 	    !iter_depths_differ(old, cur) && old->may_goto_depth == cur->may_goto_depth &&
 	    old->callback_unroll_depth == cur->callback_unroll_depth)
 		return refuse_infinite_loop(env, visit, cp);
@@ -331,7 +345,7 @@ static int compare_finished(struct vf_env *env, struct visit *visit, struct vf_c
 		return MISS;
 	}
 	*mode = visit->loop ? LOUPE_CMP_RANGE_WITHIN : LOUPE_CMP_NOT_EXACT;
-	if (!vf_states_equal(env, &cp->state, env->cur, *mode, diff))
+	if (!vf_states_equal(env, &cp->state, env->cur, *mode, diff, &cp->differed))
 		return MISS;
 	return HIT;
 }
@@ -427,6 +441,7 @@ static int store_checkpoint(struct vf_env *env, int32_t insn_idx)
 	err = vf_state_copy(env, &cp->state, cur);
 	if (err)
 		return err;
+	cp->differed = (struct vf_place){ .reg = -1, .spi = -1 };
 	cp->state.insn_idx = insn_idx;
 	cp->state.serial = ++env->next_serial;
 	err = vf_scc_enter(env, &cp->state);
