@@ -22,6 +22,7 @@ enum option_id {
 	OPT_UNPRIVILEGED,
 	OPT_NO_PRUNING,
 	OPT_CHECKPOINT_ALWAYS,
+	OPT_NO_CLEANING,
 	OPT_EVICT,
 	OPT_INSN_LIMIT,
 	OPT_MEMORY_LIMIT,
@@ -77,6 +78,7 @@ static const struct option_row options[] = {
 	{ OPT_UNPRIVILEGED, "unprivileged", NULL, FOR_KNOBS | FOR_PARITY, "as a user without CAP_BPF and CAP_PERFMON" },
 	{ OPT_NO_PRUNING, "no-pruning", NULL, FOR_KNOBS, "never end a path at a matching checkpoint" },
 	{ OPT_CHECKPOINT_ALWAYS, "checkpoint-always", NULL, FOR_KNOBS, "store a checkpoint at every chance (BPF_F_TEST_STATE_FREQ)" },
+	{ OPT_NO_CLEANING, "no-cleaning", NULL, FOR_KNOBS, "checkpoints keep stack slots that nothing will read" },
 	{ OPT_EVICT, "evict", "N|off", FOR_KNOBS, "evict when misses > hits * N + N (default 3)" },
 	{ OPT_INSN_LIMIT, "insn-limit", "N", FOR_KNOBS, "processed instructions before giving up (default 1000000)" },
 	{ OPT_MEMORY_LIMIT, "memory-limit", "MIB", FOR_KNOBS, "memory for states (default: none)" },
@@ -102,7 +104,7 @@ static const struct option_row options[] = {
 	{ OPT_GENERATE, "generate", "N", FOR_PARITY, "compare N random programs instead of files" },
 	{ OPT_SEED, "seed", "N", FOR_PARITY, "seed of the first random program (default 1)" },
 	{ OPT_SAVE, "save", "DIR", FOR_PARITY, "where random programs that differ are saved, shrunk (default: here)" },
-	{ OPT_SWEEP, "sweep", "KNOB=VALUES", FOR_LAB, "change one rule: evict, pruning, checkpoints, privileged, insn-limit (default evict=off,1,2,3,5,10)" },
+	{ OPT_SWEEP, "sweep", "KNOB=VALUES", FOR_LAB, "change one rule: evict, pruning, checkpoints, states, keep, privileged, insn-limit (default evict=off,1,2,3,5,10)" },
 	{ OPT_REPEAT, "repeat", "N", FOR_LAB, "do each run N times; the fastest counts (default 1)" },
 	{ OPT_SCRIPT, "script", "FILE", FOR_EXPLORE, "obey keys and commands from a file, without a terminal" },
 	{ OPT_SIZE, "size", "WxH", FOR_EXPLORE, "cells of a script's screen (default 80x24)" },
@@ -258,6 +260,9 @@ static int set_option(struct args *args, const struct option_row *row, char *val
 		return 0;
 	case OPT_NO_PRUNING:
 		args->verify.no_pruning = true;
+		return 0;
+	case OPT_NO_CLEANING:
+		args->verify.no_cleaning = true;
 		return 0;
 	case OPT_CHECKPOINT_ALWAYS:
 		args->verify.checkpoint_always = true;

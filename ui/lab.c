@@ -42,6 +42,22 @@ static int set_checkpoints(struct loupe_verify_opts *opts, const char *value)
 	return set_switch(&opts->checkpoint_always, value, "always", "kernel");
 }
 
+static int set_states(struct loupe_verify_opts *opts, const char *value)
+{
+	return set_switch(&opts->no_cleaning, value, "kept", "cleaned");
+}
+
+static int set_keep(struct loupe_verify_opts *opts, const char *value)
+{
+	char *end;
+	unsigned long n = strtoul(value + (*value == '#'), &end, 10);
+
+	if (end == value + (*value == '#') || *end || !n || n > UINT32_MAX || strchr(value, '-'))
+		return -EINVAL;
+	opts->keep = (uint32_t)n;
+	return 0;
+}
+
 static int set_privileged(struct loupe_verify_opts *opts, const char *value)
 {
 	return set_switch(&opts->unprivileged, value, "no", "yes");
@@ -65,6 +81,8 @@ static const struct {
 	{ "evict", "off or N", set_evict },
 	{ "pruning", "on or off", set_pruning },
 	{ "checkpoints", "kernel or always", set_checkpoints },
+	{ "states", "cleaned or kept", set_states },
+	{ "keep", "a checkpoint's number", set_keep },
 	{ "privileged", "yes or no", set_privileged },
 	{ "insn-limit", "a number above 0", set_limit },
 };
@@ -89,7 +107,8 @@ static int change_opts(struct loupe_verify_opts *opts, const char *knob, const c
 			snprintf(why, size, "%s takes %s, not '%s'", knob, knobs[i].values, value);
 		return -EINVAL;
 	}
-	tell(why, size, "no knob '%s': evict, pruning, checkpoints, privileged or insn-limit", knob);
+	tell(why, size, "no knob '%s': evict, pruning, checkpoints, states, keep, privileged or "
+			"insn-limit", knob);
 	return -EINVAL;
 }
 

@@ -74,6 +74,16 @@ enum {
 	PRUNE_DIFFS = LOUPE_MAX_FRAMES * (LOUPE_MAX_REG + LOUPE_MAX_SLOTS + 1) + 4, /* there may be */
 };
 
+/* What came of a run in which a checkpoint was kept that is evicted otherwise. */
+struct prune_kept {
+	uint32_t serial; /* 0: none */
+	uint32_t hits;	 /* paths that it prunes after the step of its eviction */
+	uint32_t first_hit; /* step, LOUPE_NO_STEP: none */
+	uint32_t compares;  /* with it, after that step */
+	uint32_t insns, states;
+	enum loupe_verdict verdict;
+};
+
 struct prune_view {
 	struct view view;
 	const struct loupe_trace *trace;
@@ -106,6 +116,8 @@ struct prune_view {
 	uint64_t differing; /* its row, LOUPE_NO_ROW: none */
 	struct loupe_diff *diffs;
 	uint32_t diff_cnt;
+	struct job *keeping; /* the run with a checkpoint kept, NULL if none goes on */
+	struct prune_kept kept[PRUNE_CACHED];
 };
 
 /* prune_table.c */
@@ -152,6 +164,16 @@ void prune_other_diffs(const struct prune_view *prune, char *buf, size_t size);
 /** A comparison's difference as if it had been the first: words for words_compare(). */
 struct loupe_compare_info prune_diff_info(const struct loupe_compare_info *compare,
 					  const struct loupe_diff *diff);
+
+/* prune_keep.c */
+/** Starts a run in which the checkpoint of an eviction is kept. */
+void prune_keep(struct prune_view *prune, const struct prune_event *event);
+void prune_keep_stop(struct prune_view *prune);
+/** What came of it, NULL if it was not done. */
+const struct prune_kept *prune_kept_of(const struct prune_view *prune, uint32_t serial);
+/** The same in words, or how to find out. */
+void prune_keep_words(const struct prune_view *prune, const struct prune_event *event, char *buf,
+		      size_t size);
 
 /* prune_why.c */
 /**

@@ -278,7 +278,7 @@ static void draw_selected(struct prune_view *prune, struct screen *screen, struc
 	uint64_t n = (uint64_t)prune->scroll[PRUNE_LIST].cursor;
 	const struct prune_event *event = &prune->events[n];
 	struct pen pen = pen_at(screen, at.x + 1, at.y, at.w - 2);
-	char why[200] = "", others[200] = "", text[900];
+	char why[200] = "", others[200] = "", kept[300] = "", text[1000];
 	struct loupe_loc loc;
 	const char *word;
 	enum ui_role role = event_role(event, &word);
@@ -289,7 +289,9 @@ static void draw_selected(struct prune_view *prune, struct screen *screen, struc
 		prune_why(prune, &event->compare, loc, why, sizeof(why));
 	if (event->kind == PRUNE_COMPARE && !prune_fill_diffs(prune, &event->compare))
 		prune_other_diffs(prune, others, sizeof(others));
-	snprintf(text, sizeof(text), "%s%s%s%s%s", prune_event_words(prune, n),
+	if (event->kind == PRUNE_EVICT)
+		prune_keep_words(prune, event, kept, sizeof(kept));
+	snprintf(text, sizeof(text), "%s%s%s%s%s%s%s", prune_event_words(prune, n), *kept ? ". " : "", kept,
 		 *why ? ". It had to match: " : "", why, *others ? ". Differs too: " : "", others);
 	wrap_text(screen, (struct rect){ at.x + 1, at.y, at.w - 2, at.h }, pen.x - at.x - 1, UI_STRONG,
 		  text);

@@ -299,7 +299,7 @@ static bool search(struct view *base, const char *text, bool forward)
 static int open_lab(struct view *base)
 {
 	static const char *const sweeps[] = { "evict=off,1,2,3,5,10", "pruning=off",
-					      "checkpoints=always", "privileged=no" };
+					      "checkpoints=always", "states=kept", "privileged=no" };
 	struct lab_view *view = (struct lab_view *)base;
 	const struct loupe_verify_opts *opts = tui_verify_opts(base->tui);
 	const struct loupe_verify_result *result = &base->subject->result;
@@ -366,6 +366,8 @@ static const char *const terms[] = {
 	":run evict=N: a checkpoint goes when misses > hits × N + N (the kernel: 3); off: never",
 	":run pruning=off: no path ends because a checkpoint covers it",
 	":run checkpoints=always: a state is stored wherever one may be",
+	":run states=kept: finished checkpoints keep what nothing will read, so that it must match",
+	":run keep=17: checkpoint #17 is never evicted",
 	":run privileged=no: the rules without CAP_BPF and CAP_PERFMON",
 	":run insn-limit=N: stop after N processed instructions",
 	NULL,

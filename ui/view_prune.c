@@ -80,6 +80,10 @@ static void enter(struct prune_view *prune)
 		event = event_here(prune);
 		if (!event)
 			break;
+		if (event->kind == PRUNE_EVICT && !prune_kept_of(prune, event->serial)) {
+			prune_keep(prune, event);
+			break;
+		}
 		if (event->kind != PRUNE_COMPARE) {
 			tui_show(prune->view.tui, VIEW_WALK);
 			break;
@@ -300,6 +304,7 @@ static void close_prune(struct view *view)
 {
 	struct prune_view *prune = (struct prune_view *)view;
 
+	prune_keep_stop(prune);
 	loupe_cursor_destroy(prune->now);
 	loupe_cursor_destroy(prune->then);
 	loupe_cursor_destroy(prune->birth);
@@ -390,6 +395,7 @@ static const char *const terms[] = {
 	"uncounted: misses where no checkpoint was about to be stored; they do not count",
 	"skipped: paths from the checkpoint were not finished, so that it cannot prune yet",
 	"compared: comparisons that were worked through; share is of all of them",
+	"kept: the program is verified again, and only that checkpoint is never given up",
 	"2 of 3: misses so far, and how many there may be before it is evicted",
 	"=: both states hold the same",
 	"·: dead (nothing reads it) or empty: not compared",

@@ -264,7 +264,9 @@ struct loupe_verify_opts {
 	bool unprivileged;	   /* no CAP_BPF, CAP_PERFMON */
 	bool no_pruning;	   /* never prune on a finished checkpoint */
 	bool checkpoint_always;	   /* as BPF_F_TEST_STATE_FREQ */
+	bool no_cleaning;	   /* finished checkpoints keep the stack slots that nothing will read */
 	int evict_n;		   /* n of misses > hits * n + n: 3; LOUPE_EVICT_OFF: never evict */
+	uint32_t keep;		   /* serial of a checkpoint that is never evicted, 0: none */
 	uint32_t insn_limit;	   /* processed instructions: 1,000,000 */
 	uint64_t memory_limit;	   /* bytes of states, 0: none */
 	const volatile bool *cancel; /* looked at now and then; NULL: none */

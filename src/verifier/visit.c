@@ -393,7 +393,7 @@ static void note_miss(struct vf_env *env, const struct visit *visit, struct vf_c
 		return;
 	if (env->aux[visit->insn_idx].force_checkpoint && cp->state.branches > 0)
 		n = EVICT_N_UNFINISHED;
-	if (cp->miss_cnt > cp->hit_cnt * n + n)
+	if (cp->miss_cnt > cp->hit_cnt * n + n && cp->state.serial != env->opts->keep)
 		evict(env, cp);
 }
 
@@ -471,9 +471,11 @@ int vf_state_visited(struct vf_env *env, int32_t insn_idx)
 			 env->counters->insn_processed - env->prev_insn_processed >=
 				 MIN_INSNS_BETWEEN);
 
-	err = clean_finished(env, head, insn_idx);
-	if (err)
-		return err;
+	if (!env->opts->no_cleaning) {
+		err = clean_finished(env, head, insn_idx);
+		if (err)
+			return err;
+	}
 	for (cp = head; cp; cp = next) {
 		struct loupe_diff diff = { .reg = -1, .spi = -1 };
 		struct loupe_diff *want = vf_listening(env) ? &diff : NULL;
