@@ -34,6 +34,12 @@ static void the_right_rule(void **state)
 		{ "program of this type cannot use helper bpf_skb_load_bytes#26", "may not call" },
 		{ "write into map forbidden, value_size=8 off=0 size=1", "flags forbid" },
 		{ "the call stack of 9 frames is too deep !", "More than 8" },
+		{ "R1 partial copy of pointer", "lower half" },
+		{ "BPF_LDX uses reserved fields", "must be 0" },
+		{ "BPF_LD_[ABS|IND] instructions not allowed for this program type", "socket filters" },
+		{ "insn 12 cannot be patched due to 16-bit range", "out of reach" },
+		{ "R1 has unknown scalar with mixed signed bounds, pointer arithmetic with it prohibited for !root",
+		  "sign is not known" },
 		{ "combined stack size of 2 calls is 600. Too large", "512 bytes together" },
 	};
 
