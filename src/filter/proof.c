@@ -25,7 +25,7 @@ enum {
 };
 
 /* A filter that needs more is tested instead. */
-#define MAX_NODES   (1u << 20)
+#define MAX_NODES   (1u << 18)
 #define MAX_STATES  (1u << 17)
 #define MAX_VECTORS (1u << 16)
 

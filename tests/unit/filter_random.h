@@ -146,6 +146,19 @@ static inline struct loupe_cbpf_insn random_insn(struct random_source *r, uint32
 	return insn;
 }
 
+/* A filter that computes with words by masks only, as those that compilers make. */
+static inline void random_mask_only(struct random_source *r, struct loupe_cbpf_insn *insns,
+				    uint32_t cnt)
+{
+	for (uint32_t i = 0; i < cnt; i++) {
+		if (BPF_CLASS(insns[i].code) == BPF_ALU)
+			insns[i] = (struct loupe_cbpf_insn){ BPF_ALU | BPF_AND | BPF_K, 0, 0,
+							     random_constant(r) };
+		else if (insns[i].code == (BPF_RET | BPF_A))
+			insns[i].code = BPF_RET | BPF_K;
+	}
+}
+
 /**
  * Fills insns with a program that the kernel takes.
  * @param max  longest, at least 2

@@ -1,125 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The compiler: random policies against their evaluation, shape, weights, limits. */
+/* The compiler: shape, weights, limits. Random policies are in policy_property.c. */
 #include "policy_check.h"
-
-enum { POLICIES = 3000, RULES = 14, CALLS = 60 };
-
-static uint64_t random_state;
-
-static uint32_t below(uint32_t n)
-{
-	random_state = random_state * UINT64_C(6364136223846793005) + 1442695040888963407u;
-	return (uint32_t)(random_state >> 33) % n;
-}
-
-/* Few different values, so that rules meet. */
-static uint64_t some_value(void)
-{
-	static const uint64_t values[] = { 0,
-					   1,
-					   2,
-					   3,
-					   5,
-					   0x81,
-					   0xffff,
-					   0x10000,
-					   0x7fffffff,
-					   0x80000000,
-					   0xffffffff,
-					   U64(0x100000000),
-					   U64(0x100000001),
-					   U64(0x8000000000000000),
-					   UINT64_MAX - 1,
-					   UINT64_MAX };
-
-	return values[below(sizeof(values) / sizeof(values[0]))] + (below(4) ? 0 : below(3));
-}
-
-static struct loupe_policy_cond some_cond(void)
-{
-	struct loupe_policy_cond cond = { .arg = (uint8_t)below(3),
-					  .op = (uint8_t)below(6),
-					  .mask = UINT64_MAX,
-					  .value = some_value() };
-
-	if (cond.op <= LOUPE_POLICY_NE && below(2)) {
-		cond.mask = below(2) ? some_value() : ~some_value();
-		if (below(4))
-			cond.value &= cond.mask;
-	} else if (!below(3)) {
-		cond.mask = UINT32_MAX;
-	}
-	return cond;
-}
-
-/* Around where x32's numbers start and where they end. */
-static uint32_t far_number(void)
-{
-	return (below(2) ? 0x40000000u : UINT32_MAX) - 1 + below(3);
-}
-
-static void some_policy(struct loupe_policy *policy, struct loupe_policy_rule *rules,
-			struct loupe_policy_cond (*conds)[3])
-{
-	static const uint32_t actions[] = { ALLOW, ALLOW, ERRNO(1), ERRNO(2), KILL };
-	static char name[] = "random", *files[] = { name };
-
-	*policy = (struct loupe_policy){ .name = name,
-					 .files = files,
-					 .file_cnt = 1,
-					 .arch = AUDIT_ARCH_X86_64,
-					 .other_arch = ERRNO(99),
-					 .x32_apart = below(2),
-					 .default_action = actions[below(5)],
-					 .rules = rules,
-					 .rule_cnt = below(RULES + 1) };
-	for (uint32_t i = 0; i < policy->rule_cnt; i++) {
-		rules[i] = (struct loupe_policy_rule){ .nr = below(3)  ? below(4)
-							     : below(9) ? below(12) * 40
-									: far_number(),
-						       .action = actions[below(5)],
-						       .cond_cnt = below(4),
-						       .conds = conds[i],
-						       .line = i + 1 };
-		for (uint32_t c = 0; c < rules[i].cond_cnt; c++)
-			conds[i][c] = some_cond();
-	}
-}
-
-static void random_policies(void **state)
-{
-	struct loupe_policy_cond conds[RULES][3];
-	struct loupe_policy_rule rules[RULES];
-	struct loupe_policy policy;
-
-	(void)state;
-	random_state = 1;
-	for (int n = 0; n < POLICIES; n++) {
-		struct loupe_filter *filter;
-
-		some_policy(&policy, rules, conds);
-		filter = compile_policy(&policy);
-		for (int i = 0; i < CALLS; i++) {
-			struct loupe_seccomp_data data = { .arch = below(20) ? AUDIT_ARCH_X86_64
-									      : AUDIT_ARCH_I386 };
-
-			data.nr = policy.rule_cnt && below(8)
-					  ? rules[below(policy.rule_cnt)].nr
-					  : below(2) ? below(500) : far_number();
-			for (int a = 0; a < 3; a++)
-				data.args[a] = some_value();
-			/* the edge of some condition */
-			if (policy.rule_cnt && below(2)) {
-				const struct loupe_policy_cond *cond =
-					&conds[below(policy.rule_cnt)][0];
-
-				data.args[cond->arg % 3] = cond->value + below(3) - 1;
-			}
-			ask(&policy, filter, &data);
-		}
-		loupe_filter_destroy(filter);
-	}
-}
 
 /* -1 stands for a call that a tracer skips: it is no number of x32. */
 static void no_call(void **state)
@@ -315,7 +196,7 @@ static void far_jumps(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(random_policies), cmocka_unit_test(loads),
+		cmocka_unit_test(loads),
 		cmocka_unit_test(lines),	   cmocka_unit_test(weights),
 		cmocka_unit_test(no_call),     cmocka_unit_test(own_weights),
 		cmocka_unit_test(too_large),	   cmocka_unit_test(far_jumps),
