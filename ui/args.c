@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "bpfloupe/insn.h"
+#include "bpfloupe/log.h"
 #include "roff.h"
 
 enum option_id {
@@ -19,6 +20,7 @@ enum option_id {
 	OPT_TYPE,
 	OPT_MAPS,
 	OPT_LOG_LEVEL,
+	OPT_LOG_SIZE,
 	OPT_UNPRIVILEGED,
 	OPT_NO_PRUNING,
 	OPT_CHECKPOINT_ALWAYS,
@@ -74,7 +76,8 @@ static const struct option_row options[] = {
 	{ OPT_CPUS, "cpus", "N", FOR_LOADING, "possible CPUs (default: this machine's)" },
 	{ OPT_TYPE, "type", "TYPE", FOR_LOADING, "program type of sections with an unknown name: xdp, sched_cls ..." },
 	{ OPT_MAPS, "maps", "as-is", FOR_LOADING, "leave 0 or absurd numbers of map entries as they are" },
-	{ OPT_LOG_LEVEL, "log-level", "0|1|2|4|6", FOR_VERIFY, "what the log holds, as the kernel's (default 1)" },
+	{ OPT_LOG_LEVEL, "log-level", "0|1|2|4|6", FOR_VERIFY, "what the log holds, as the kernel's (default 1); 8 more: --log-size keeps the beginning" },
+	{ OPT_LOG_SIZE, "log-size", "BYTES", FOR_VERIFY, "buffer for the log: of a longer one only the end stays, and ENOSPC" },
 	{ OPT_UNPRIVILEGED, "unprivileged", NULL, FOR_KNOBS | FOR_PARITY, "as a user without CAP_BPF and CAP_PERFMON" },
 	{ OPT_NO_PRUNING, "no-pruning", NULL, FOR_KNOBS, "never end a path at a matching checkpoint" },
 	{ OPT_CHECKPOINT_ALWAYS, "checkpoint-always", NULL, FOR_KNOBS, "store a checkpoint at every chance (BPF_F_TEST_STATE_FREQ)" },
@@ -254,7 +257,9 @@ static int set_option(struct args *args, const struct option_row *row, char *val
 		args->load.maps_as_is = true;
 		return 0;
 	case OPT_LOG_LEVEL:
-		return parse_u32(value, row->name, 0, 7, &args->log_level);
+		return parse_u32(value, row->name, 0, LOUPE_LOG_LEVELS, &args->log_level);
+	case OPT_LOG_SIZE:
+		return parse_u32(value, row->name, 1, UINT32_MAX / 4, &args->log_size);
 	case OPT_UNPRIVILEGED:
 		args->verify.unprivileged = true;
 		return 0;

@@ -37,6 +37,7 @@ struct args {
 	struct loupe_load_opts load;
 	struct loupe_verify_opts verify;
 	uint32_t log_level;
+	uint32_t log_size; /* 0: no bound */
 	const char *output;   /* -o */
 	const char *emit;     /* --emit */
 	const char *columns;  /* -e */

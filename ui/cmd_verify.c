@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* bpfloupe verify: the kernel's log of a program on stdout, the verdict on stderr. */
+#include <errno.h>
+
 #include "bpfloupe/log.h"
 #include "commands.h"
 
@@ -16,10 +18,12 @@ static int verify(const struct args *args, const struct loupe_image *image)
 		.level = args->log_level,
 		.sink = to_stdout,
 		.unprivileged = args->verify.unprivileged,
+		.buffer_size = args->log_size,
 	};
 	struct loupe_verify_opts opts = args->verify;
 	struct loupe_verify_result result;
 	struct loupe_log *log;
+	uint64_t needed;
 	char text[512];
 	int err;
 
@@ -30,11 +34,16 @@ static int verify(const struct args *args, const struct loupe_image *image)
 	err = loupe_verify(image, &opts, &result);
 	if (!err)
 		err = loupe_log_finish(log);
+	needed = loupe_log_overflow(log) ? loupe_log_true_size(log) : 0;
 	loupe_log_destroy(log);
 	if (err)
 		return complain_text("out of memory");
 	fflush(stdout);
-	if (result.verdict != LOUPE_ACCEPTED) {
+	if (needed && (result.verdict == LOUPE_ACCEPTED || result.verdict == LOUPE_REJECTED)) {
+		fprintf(stderr, "rejected: ENOSPC (%d): the log needs %llu bytes\n", ENOSPC,
+			(unsigned long long)needed);
+		result.verdict = LOUPE_REJECTED;
+	} else if (result.verdict != LOUPE_ACCEPTED) {
 		verdict_text(&result, text, sizeof(text));
 		if (result.verdict == LOUPE_REJECTED)
 			fprintf(stderr, "%s\n", text);

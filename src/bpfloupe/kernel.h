@@ -36,6 +36,7 @@ struct loupe_kernel_result {
 	char *stats;	    /* log at level 4, NUL-terminated: messages and statistics */
 	char *log;	    /* log at the level asked for, NUL-terminated; NULL if none was asked */
 	size_t log_len;
+	uint32_t log_true_size; /* bytes that the buffer would have needed */
 	int log_err;	    /* negative errno of the load that wrote the log: err, or -ENOSPC when the
 			       log does not fit */
 	struct loupe_insn *xlated; /* NULL unless asked for and accepted */

@@ -20,7 +20,8 @@ enum {
 	LOUPE_LOG_LEVEL1 = 1, /* instructions and states of the path that failed */
 	LOUPE_LOG_LEVEL2 = 2, /* of all paths, with everything that the verifier does on the way */
 	LOUPE_LOG_STATS = 4,  /* times, stack depths and counters at the end */
-	LOUPE_LOG_LEVELS = LOUPE_LOG_LEVEL1 | LOUPE_LOG_LEVEL2 | LOUPE_LOG_STATS,
+	LOUPE_LOG_FIXED = 8, /* of a log that outgrows its buffer the beginning stays, not the end */
+	LOUPE_LOG_LEVELS = LOUPE_LOG_LEVEL1 | LOUPE_LOG_LEVEL2 | LOUPE_LOG_STATS | LOUPE_LOG_FIXED,
 };
 
 /*
@@ -99,6 +100,11 @@ struct loupe_log_opts {
 	void (*sink)(void *ctx, const char *text, size_t len);
 	void *sink_ctx;
 	bool unprivileged; /* as in loupe_verify_opts: pointers print as 0x0 */
+	/*
+	 * Bytes of the buffer that the kernel would write to, its final NUL included. Of a log that
+	 * outgrows it only what the buffer would hold is given to the sink or kept. 0: no bound.
+	 */
+	uint32_t buffer_size;
 };
 
 struct loupe_log;
@@ -130,6 +136,13 @@ LOUPE_API const char *loupe_log_text(const struct loupe_log *log, size_t *len);
 
 /** Bytes that a log buffer needs to hold this log, as the kernel's log_true_size says it. */
 LOUPE_API uint64_t loupe_log_true_size(const struct loupe_log *log);
+
+/**
+ * Did the log fit into its buffer? A load ends with this error whatever the verdict, even when text
+ * that did not fit was taken back later.
+ * @return 0 or -ENOSPC
+ */
+LOUPE_API int loupe_log_overflow(const struct loupe_log *log);
 
 /** Frees the log. NULL is fine. */
 LOUPE_API void loupe_log_destroy(struct loupe_log *log);

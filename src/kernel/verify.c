@@ -250,6 +250,7 @@ static int copy_answer(const struct buffers *from, struct loupe_kernel_result *r
 	result->accepted = !answer->err;
 	result->err = answer->err;
 	result->log_err = answer->log_err;
+	result->log_true_size = answer->log_true_size;
 	result->verification_us = answer->least_us;
 	result->slowest_us = answer->most_us;
 	result->stats = strdup(from->stats);

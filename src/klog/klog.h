@@ -22,6 +22,8 @@ struct loupe_log {
 	struct text text;
 	uint64_t base; /* bytes given to the sink: text.buf[0] has this position in the log */
 	uint64_t true_size;
+	uint64_t buffer_size; /* 0: no bound */
+	uint64_t start;	      /* first byte that is still in the buffer */
 
 	uint64_t *positions; /* of the log where each pending path was left, latest last */
 	uint32_t position_cnt, position_cap;

@@ -39,6 +39,7 @@ int loupe_log_create(const struct loupe_image *image, const struct loupe_log_opt
 		log->level = opts->level;
 		log->sink = opts->sink;
 		log->sink_ctx = opts->sink_ctx;
+		log->buffer_size = opts->buffer_size;
 		log->form.insn_opts.hide_pointers = opts->unprivileged;
 	}
 	*out = log;
@@ -61,40 +62,69 @@ uint64_t log_position(const struct loupe_log *log)
 	return log->base + log->text.len;
 }
 
+/* Does the buffer keep the end of a log that outgrows it? */
+static bool rotates(const struct loupe_log *log)
+{
+	return log->buffer_size && !(log->level & LOUPE_LOG_FIXED);
+}
+
 void log_written(struct loupe_log *log)
 {
 	uint64_t needed = log_position(log) + 1;
 
 	if (needed > log->true_size)
 		log->true_size = needed;
+	if (rotates(log) && needed > log->start + log->buffer_size)
+		log->start = needed - log->buffer_size;
 }
 
 void log_take_back(struct loupe_log *log, uint64_t position)
 {
 	log_written(log);
-	if (position >= log->base && position <= log_position(log))
+	if (position >= log->base && position <= log_position(log)) {
 		log->text.len = (size_t)(position - log->base);
+	} else if (rotates(log) && position < log->base) {
+		log->base = position;
+		log->text.len = 0;
+	}
+	if (position < log->start)
+		log->start = position;
 }
 
-/* Gives all but the last keep bytes to the sink. */
+/* Forgets text before position. */
+static void drop_before(struct loupe_log *log, uint64_t position)
+{
+	size_t gone = (size_t)(position - log->base);
+
+	log->text.len -= gone;
+	memmove(log->text.buf, log->text.buf + gone, log->text.len);
+	log->base = position;
+}
+
+/* Gives all but the last keep bytes to the sink, none from where a fixed buffer ends. */
 static void pass_on(struct loupe_log *log, size_t keep)
 {
-	size_t len = log->text.len;
+	uint64_t end = log_position(log) - keep, fits = end;
 
-	if (!log->sink || len <= keep)
+	if (!log->sink || log->text.len <= keep)
 		return;
-	log->sink(log->sink_ctx, log->text.buf, len - keep);
-	memmove(log->text.buf, log->text.buf + len - keep, keep);
-	log->base += len - keep;
-	log->text.len = keep;
+	if (log->buffer_size && !rotates(log) && fits > log->buffer_size - 1)
+		fits = log->buffer_size - 1;
+	if (fits > log->base)
+		log->sink(log->sink_ctx, log->text.buf, (size_t)(fits - log->base));
+	drop_before(log, end);
 }
 
 void log_piece_done(struct loupe_log *log)
 {
 	log_written(log);
-	/* at level 2 no more than a final newline is taken back */
-	if (log->level & LOUPE_LOG_LEVEL2 && log->text.len > PIECE)
+	if (rotates(log)) {
+		if (log->start > log->base + log->buffer_size + PIECE)
+			drop_before(log, log->start);
+	} else if (log->level & LOUPE_LOG_LEVEL2 && log->text.len > PIECE) {
+		/* at level 2 no more than a final newline is taken back */
 		pass_on(log, 1);
+	}
 }
 
 void log_put(struct loupe_log *log, enum form_id id, const struct field *fields)
@@ -115,7 +145,12 @@ void log_put_cut(struct loupe_log *log, enum form_id id, const struct field *fie
 int loupe_log_finish(struct loupe_log *log)
 {
 	log_written(log);
-	pass_on(log, 0);
+	if (log->start > log->base)
+		drop_before(log, log->start);
+	if (log->sink)
+		pass_on(log, 0);
+	else if (log->buffer_size && log->text.len > log->buffer_size - 1)
+		log->text.len = log->buffer_size - 1;
 	return log->text.failed ? -ENOMEM : 0;
 }
 
@@ -127,6 +162,11 @@ const char *loupe_log_text(const struct loupe_log *log, size_t *len)
 		return "";
 	log->text.buf[log->text.len] = '\0';
 	return log->text.buf;
+}
+
+int loupe_log_overflow(const struct loupe_log *log)
+{
+	return log->buffer_size && log->true_size > log->buffer_size ? -ENOSPC : 0;
 }
 
 uint64_t loupe_log_true_size(const struct loupe_log *log)

@@ -305,7 +305,7 @@ static void test_silent(void **state)
 	TELL(&f, message, "div by zero\n", false);
 	end(&f, LOUPE_ACCEPTED);
 	expect(&f, "");
-	assert_int_equal(loupe_log_create(&f.image, &(struct loupe_log_opts){ .level = 8 }, &f.log),
+	assert_int_equal(loupe_log_create(&f.image, &(struct loupe_log_opts){ .level = 16 }, &f.log),
 			 -EINVAL);
 }
 
