@@ -56,6 +56,8 @@ const char *view_refuses(enum view_id id, const struct subject *subject)
 		return "There is nothing to show: see the line above.";
 	if (needs == VIEW_NEEDS_TRACE && subject->filter)
 		return "A classic filter is not verified by exploring it: there is nothing to walk.";
+	if (needs == VIEW_NEEDS_FILTER && !subject->filter)
+		return "This is for classic filters, which have rules and calls.";
 	return NULL;
 }
 

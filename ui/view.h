@@ -25,6 +25,7 @@ enum view_needs {
 	VIEW_NEEDS_NOTHING, /* not even a subject */
 	VIEW_NEEDS_CODE,    /* a program or filter, worked on */
 	VIEW_NEEDS_TRACE,   /* a program and its trace */
+	VIEW_NEEDS_FILTER,  /* a filter, worked on */
 };
 
 /* A group of keys for the status line. */
