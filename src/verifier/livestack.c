@@ -114,17 +114,19 @@ static int get_chain(struct vf_env *env, const struct loupe_state *st, struct in
 	return 0;
 }
 
-static int ensure_cur(struct vf_env *env)
+static int find_cur(struct vf_env *env)
 {
 	struct instance *chain[LOUPE_MAX_FRAMES];
-	int err;
+	int err = get_chain(env, env->cur, chain);
 
-	if (env->liveness->cur)
-		return 0;
-	err = get_chain(env, env->cur, chain);
 	if (!err)
 		env->liveness->cur = chain[env->cur->curframe];
 	return err;
+}
+
+static inline int ensure_cur(struct vf_env *env)
+{
+	return env->liveness->cur ? 0 : find_cur(env);
 }
 
 void vf_livestack_reset_chain(struct vf_env *env)
@@ -197,18 +199,16 @@ static int commit_writes(struct vf_env *env, struct instance *inst)
 
 	for (uint32_t i = 0; i <= inst->frameno; i++) {
 		uint64_t mask = live->written[i];
-		uint32_t old_write; /* a quirk: the kernel keeps 32 of the 64 slots here */
-		struct masks *m;
+		struct masks *m = masks_at(inst, i, live->write_insn_idx);
+		/* a quirk: the kernel keeps 32 of the 64 slots here */
+		uint32_t old_write = m ? (uint32_t)m->must_write : 0;
 
-		if (!mask && !*visited)
-			continue;
-		m = masks_mut(env, inst, i, live->write_insn_idx);
-		if (!m)
-			return -ENOMEM;
-		old_write = (uint32_t)m->must_write;
 		if (*visited)
 			mask &= old_write;
 		if (mask != old_write) {
+			m = masks_mut(env, inst, i, live->write_insn_idx);
+			if (!m)
+				return -ENOMEM;
 			m->must_write = mask;
 			inst->updated = true;
 		}

@@ -123,7 +123,7 @@ bool vf_scc_incomplete(struct vf_env *env, const struct loupe_state *st)
 
 int vf_scc_add_backedge(struct vf_env *env, struct loupe_state *checkpoint, int32_t insn_idx)
 {
-	struct backedge *backedge = vf_zalloc(env->slabs, sizeof(*backedge));
+	struct backedge *backedge = vf_alloc(env->slabs, sizeof(*backedge));
 	struct scc_visit *visit = NULL;
 	struct scc_key key;
 	int err;

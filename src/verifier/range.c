@@ -355,7 +355,7 @@ static const char *contradiction(const struct loupe_reg *reg)
 	return NULL;
 }
 
-int vf_bounds_sanity(struct vf_env *env, struct loupe_reg *reg, const char *ctx)
+int vf_bounds_violated(struct vf_env *env, struct loupe_reg *reg, const char *ctx)
 {
 	const char *what = contradiction(reg);
 

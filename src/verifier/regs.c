@@ -122,7 +122,7 @@ static bool is_reg64(const struct loupe_insn *insn, uint32_t type, enum vf_reg_a
 	}
 }
 
-int vf_check_reg_arg(struct vf_env *env, uint32_t regno, enum vf_reg_arg kind)
+int vf_check_reg_arg_slow(struct vf_env *env, uint32_t regno, enum vf_reg_arg kind)
 {
 	struct loupe_reg *reg;
 	bool whole;

@@ -184,27 +184,19 @@ struct loupe_reg *vf_reg_iter_mut(struct vf_reg_iter *it)
 
 /* --- whole states ------------------------------------------------------------------------- */
 
-static int copy_array(struct vf_env *env, void *dstp, uint32_t *cap, const void *src, uint32_t cnt,
-		      size_t size)
+/* @return the copy, NULL for an empty array or without memory */
+static void *copy_array(struct vf_env *env, const void *src, uint32_t cnt, size_t size)
 {
-	void **dst = dstp;
+	void *copy = cnt ? vf_alloc(env->slabs, cnt * size) : NULL;
 
-	if (*cap < cnt) {
-		vf_free(env->slabs, *dst, *cap * size);
-		*cap = 0;
-		*dst = vf_alloc(env->slabs, cnt * size);
-		if (!*dst)
-			return -ENOMEM;
-		*cap = cnt;
-	}
-	if (cnt)
-		memcpy(*dst, src, cnt * size);
-	return 0;
+	if (copy)
+		memcpy(copy, src, cnt * size);
+	return copy;
 }
 
 void vf_state_release(struct vf_env *env, struct loupe_state *st)
 {
-	for (uint32_t i = 0; i < LOUPE_MAX_FRAMES; i++) {
+	for (uint32_t i = 0; i <= st->curframe; i++) {
 		vf_frame_release(env, st->frame[i]);
 		st->frame[i] = NULL;
 	}
@@ -217,39 +209,27 @@ void vf_state_release(struct vf_env *env, struct loupe_state *st)
 
 int vf_state_copy(struct vf_env *env, struct loupe_state *dst, const struct loupe_state *src)
 {
-	struct loupe_ref *refs = dst->refs;
-	struct loupe_jmp_hist *hist = dst->hist;
-	uint32_t ref_cap = dst->ref_cap, hist_cap = dst->hist_cap;
-	int err;
+	uint32_t last = src->curframe;
 
-	for (uint32_t i = 0; i < LOUPE_MAX_FRAMES; i++)
-		vf_frame_release(env, dst->frame[i]);
 	*dst = *src;
 	dst->serial = 0;
-	memset(dst->frame, 0, sizeof(dst->frame));
-	dst->refs = refs;
-	dst->ref_cap = ref_cap;
-	dst->hist = hist;
-	dst->hist_cap = hist_cap;
-	err = copy_array(env, &dst->refs, &dst->ref_cap, src->refs, src->ref_cnt, sizeof(*refs));
-	if (!err)
-		err = copy_array(env, &dst->hist, &dst->hist_cap, src->hist, src->hist_cnt,
-				 sizeof(*hist));
-	if (err)
-		return err;
-	for (uint32_t i = 0; i < src->curframe; i++) {
-		dst->frame[i] = src->frame[i];
+	dst->refs = copy_array(env, src->refs, src->ref_cnt, sizeof(*src->refs));
+	dst->ref_cap = src->ref_cnt;
+	dst->hist = copy_array(env, src->hist, src->hist_cnt, sizeof(*src->hist));
+	dst->hist_cap = src->hist_cnt;
+	for (uint32_t i = 0; i < last; i++)
 		dst->frame[i]->refs++;
-	}
-	dst->frame[src->curframe] = frame_clone(env, src->frame[src->curframe]);
-	return dst->frame[src->curframe] ? 0 : -ENOMEM;
+	dst->frame[last] = frame_clone(env, src->frame[last]);
+	if (!dst->frame[last] || (src->ref_cnt && !dst->refs) || (src->hist_cnt && !dst->hist))
+		return -ENOMEM;
+	return 0;
 }
 
 /* --- paths left for later ----------------------------------------------------------------- */
 
 static struct vf_branch *new_branch(struct vf_env *env, int32_t insn_idx, int32_t prev_insn_idx)
 {
-	struct vf_branch *branch = vf_zalloc(env->slabs, sizeof(*branch));
+	struct vf_branch *branch = vf_alloc(env->slabs, sizeof(*branch));
 
 	if (!branch)
 		return NULL;
@@ -294,13 +274,14 @@ struct loupe_state *vf_push_async(struct vf_env *env, int32_t insn_idx, int32_t 
 	*err = -ENOMEM;
 	if (!branch)
 		return NULL;
+	st = &branch->state;
+	memset(st, 0, sizeof(*st));
 	if (env->branch_cnt > VF_MAX_BRANCHES) {
 		vf_msg(env, "The sequence of %u jumps is too complex for async cb.\n",
 		       env->branch_cnt);
 		*err = -EFAULT;
 		return NULL;
 	}
-	st = &branch->state;
 	st->branches = 1;
 	st->in_sleepable = sleepable;
 	if (!vf_frame_init(env, st, 0, -1, subprogno))

@@ -323,7 +323,7 @@ const struct loupe_reg *vf_reg_iter_next(struct vf_reg_iter *it);
 /* The one visited last, for writing. NULL when out of memory. */
 struct loupe_reg *vf_reg_iter_mut(struct vf_reg_iter *it);
 
-/* dst must be zeroed or an earlier copy. Shares stacks and caller frames. */
+/* Shares stacks and caller frames. What dst holds is overwritten; -ENOMEM ends the run. */
 int vf_state_copy(struct vf_env *env, struct loupe_state *dst, const struct loupe_state *src);
 void vf_state_release(struct vf_env *env, struct loupe_state *st);
 /* Leaves the current state for later at insn_idx. Returns the pending state (its current frame's
@@ -383,7 +383,20 @@ void vf_mark_reg_known_zero(struct vf_env *env, uint32_t regno);
 void vf_mark_reg_not_init(struct vf_env *env, uint32_t regno);
 /* The register may be read, or will be written: 0 or the errno, with message. */
 enum vf_reg_arg { VF_SRC_OP, VF_DST_OP, VF_DST_OP_NO_MARK };
-int vf_check_reg_arg(struct vf_env *env, uint32_t regno, enum vf_reg_arg kind);
+int vf_check_reg_arg_slow(struct vf_env *env, uint32_t regno, enum vf_reg_arg kind);
+static inline int vf_check_reg_arg(struct vf_env *env, uint32_t regno, enum vf_reg_arg kind)
+{
+	const struct loupe_reg *reg;
+
+	if (kind == VF_SRC_OP && regno < LOUPE_MAX_REG) {
+		reg = &vf_cur_regs(env)[regno];
+		if (reg->type != NOT_INIT && !reg->subreg_def) {
+			vf_mark_scratched_reg(env, regno);
+			return 0;
+		}
+	}
+	return vf_check_reg_arg_slow(env, regno, kind);
+}
 
 static inline bool vf_tnum_is_const(struct loupe_tnum t)
 {
@@ -416,7 +429,22 @@ static inline void vf_clear_scalar_id(struct loupe_reg *reg)
 
 void vf_bounds_sync(struct loupe_reg *reg);
 /* Finds contradictory ranges after an operation that ctx names: repairs, or fails if configured. */
-int vf_bounds_sanity(struct vf_env *env, struct loupe_reg *reg, const char *ctx);
+int vf_bounds_violated(struct vf_env *env, struct loupe_reg *reg, const char *ctx);
+static inline int vf_bounds_sanity(struct vf_env *env, struct loupe_reg *reg, const char *ctx)
+{
+	const struct loupe_tnum t = reg->var_off;
+	bool sane = reg->umin <= reg->umax && reg->smin <= reg->smax &&
+		    reg->u32_min <= reg->u32_max && reg->s32_min <= reg->s32_max;
+
+	if (sane && (uint32_t)t.mask) /* neither whole nor low half is one number */
+		return 0;
+	if (sane && reg->umin == reg->umax && reg->smin == reg->smax && !t.mask &&
+	    reg->umin == t.value && reg->smin == (int64_t)t.value && reg->u32_min == reg->u32_max &&
+	    reg->s32_min == reg->s32_max && reg->u32_min == (uint32_t)t.value &&
+	    reg->s32_min == (int32_t)t.value)
+		return 0;
+	return vf_bounds_violated(env, reg, ctx);
+}
 void vf_zext_32(struct loupe_reg *reg);
 void vf_coerce_size(struct loupe_reg *reg, int bytes);	  /* zero-extends from bytes */
 void vf_coerce_size_sx(struct loupe_reg *reg, int bytes); /* sign-extends from bytes */

@@ -399,28 +399,45 @@ static void note_miss(struct vf_env *env, const struct visit *visit, struct vf_c
 
 /* --- storing -------------------------------------------------------------------------------- */
 
+static bool is_precise(const struct loupe_reg *reg)
+{
+	return reg->type == SCALAR_VALUE && reg->precise;
+}
+
 static int forget_precision(struct vf_env *env, struct loupe_state *st)
 {
-	const struct loupe_reg *reg;
-	struct vf_reg_iter it;
+	for (uint32_t f = 0; f <= st->curframe; f++) {
+		const struct loupe_frame *frame = st->frame[f];
 
-	vf_reg_iter_init(&it, env, st);
-	while ((reg = vf_reg_iter_next(&it))) {
-		struct loupe_reg *mut;
+		for (uint32_t i = 0; i < LOUPE_MAX_REG; i++) {
+			struct loupe_frame *mut;
 
-		if (reg->type != SCALAR_VALUE || !reg->precise)
-			continue;
-		mut = vf_reg_iter_mut(&it);
-		if (!mut)
-			return -ENOMEM;
-		mut->precise = false;
+			if (!is_precise(&frame->regs[i]))
+				continue;
+			frame = mut = vf_frame_mut(env, st, f);
+			if (!mut)
+				return -ENOMEM;
+			mut->regs[i].precise = false;
+		}
+		for (uint32_t i = 0; i < frame->slot_cnt; i++) {
+			struct loupe_slot *slots;
+
+			if (!vf_slot_is_spill(&frame->stack->slot[i]) ||
+			    !is_precise(&frame->stack->slot[i].spilled))
+				continue;
+			slots = vf_slots_mut(env, st, f);
+			if (!slots)
+				return -ENOMEM;
+			slots[i].spilled.precise = false;
+			frame = st->frame[f];
+		}
 	}
 	return 0;
 }
 
 static int store_checkpoint(struct vf_env *env, int32_t insn_idx)
 {
-	struct vf_checkpoint *cp = vf_zalloc(env->slabs, sizeof(*cp));
+	struct vf_checkpoint *cp = vf_alloc(env->slabs, sizeof(*cp));
 	struct loupe_state *cur = env->cur;
 	int err;
 
@@ -441,6 +458,8 @@ static int store_checkpoint(struct vf_env *env, int32_t insn_idx)
 	err = vf_state_copy(env, &cp->state, cur);
 	if (err)
 		return err;
+	cp->miss_cnt = cp->hit_cnt = 0;
+	cp->in_free_list = false;
 	cp->differed = (struct vf_place){ .reg = -1, .spi = -1 };
 	cp->state.insn_idx = insn_idx;
 	cp->state.serial = ++env->next_serial;
