@@ -44,10 +44,16 @@ const struct explanation *explain_error(const char *message)
 	return NULL;
 }
 
+bool explain_counts(const struct subject *subject)
+{
+	return subject->result.verdict == LOUPE_REJECTED &&
+	       (strstr(subject->error, "program is too large") || strstr(subject->error, "too complex"));
+}
+
 bool explain_blames(const struct subject *subject)
 {
 	return subject->trace && subject->result.verdict == LOUPE_REJECTED &&
-	       subject->result.err != -E2BIG &&
+	       !explain_counts(subject) &&
 	       loupe_trace_error_step(subject->trace) != LOUPE_NO_STEP &&
 	       !strstr(subject->error, "infinite loop");
 }

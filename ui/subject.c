@@ -184,14 +184,17 @@ static void explain_rejection(struct subject *subject, uint32_t step)
 {
 	uint64_t row = loupe_trace_first_row(subject->trace, LOUPE_TABLE_MESSAGE, step);
 	struct loupe_message_info info;
+	char text[sizeof(subject->error)] = ""; /* some messages are printed in pieces */
+	size_t len = 0;
 
 	subject->error[0] = '\0';
 	for (; step != LOUPE_NO_STEP && loupe_trace_message(subject->trace, row, &info) == 0 &&
 	       info.step == step;
 	     row++) {
-		if (!info.before && !info.level2)
-			append_message(subject->error, sizeof(subject->error), info.text);
+		if (!info.before && !info.level2 && len < sizeof(text))
+			len += (size_t)snprintf(text + len, sizeof(text) - len, "%s", info.text);
 	}
+	append_message(subject->error, sizeof(subject->error), text);
 	if (!*subject->error)
 		append_message(subject->error, sizeof(subject->error),
 			       loupe_trace_error(subject->trace));

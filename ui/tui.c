@@ -162,7 +162,7 @@ static enum view_id suitable_view(const struct tui *tui, const struct subject *s
 	    result->phase != LOUPE_PHASE_EXPLORE_SUBPROGS)
 		return subject->error_insn >= 0 ? VIEW_CFG : VIEW_LOG;
 	/* what was too long is answered by what it cost */
-	if (result->verdict == LOUPE_REJECTED && result->err == -E2BIG)
+	if (explain_counts(subject))
 		return VIEW_COST;
 	if (explain_blames(subject))
 		return VIEW_BLAME;

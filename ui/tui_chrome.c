@@ -3,7 +3,9 @@
 #include "tui_internal.h"
 
 #include "commands.h"
+#include "explain.h"
 #include "panes.h"
+#include "wrap.h"
 
 #include <string.h>
 
@@ -165,6 +167,33 @@ static void draw_tabs(struct tui *tui, int w)
 	draw_origin(&pen, subject);
 }
 
+/* When a rejection was not found by exploring: "before exploration, control flow: "; else "". */
+static const char *phase_words(const struct loupe_verify_result *result, char *buf, size_t size)
+{
+	static const char *const names[] = {
+		[LOUPE_PHASE_LOAD] = "loading",
+		[LOUPE_PHASE_SUBPROGS] = "functions",
+		[LOUPE_PHASE_BTF] = "type information",
+		[LOUPE_PHASE_RESOLVE] = "maps and opcodes",
+		[LOUPE_PHASE_CFG] = "control flow",
+		[LOUPE_PHASE_SCC] = "loops",
+		[LOUPE_PHASE_LIVENESS] = "liveness",
+		[LOUPE_PHASE_FASTCALL] = "fast calls",
+		[LOUPE_PHASE_STACK_DEPTH] = "stack depth",
+		[LOUPE_PHASE_DEAD_CODE] = "dead code",
+		[LOUPE_PHASE_REWRITE] = "rewriting",
+		[LOUPE_PHASE_JIT] = "compilation",
+		[LOUPE_PHASE_DONE] = NULL,
+	};
+
+	buf[0] = '\0';
+	if (result->verdict == LOUPE_REJECTED && names[result->phase])
+		snprintf(buf, size, "%s exploration, %s: ",
+			 result->phase < LOUPE_PHASE_EXPLORE_MAIN ? "before" : "after",
+			 names[result->phase]);
+	return buf;
+}
+
 /* What stands in plain sight below the tabs; false if there is nothing to say. */
 static bool bar_text(const struct subject *subject, char *buf, size_t size)
 {
@@ -195,18 +224,21 @@ static bool bar_text(const struct subject *subject, char *buf, size_t size)
 static int draw_bar(struct tui *tui, int y, int w)
 {
 	const struct subject *subject = tui_current_subject(tui);
-	char text[1200], whole[1300], code[32] = "";
+	char text[1200], whole[1400], code[32] = "", phase[64] = "";
+	const struct explanation *explanation = NULL;
 	const char *rest = whole;
 	struct pen pen;
-	int room, rows;
+	int room, rows, more = 0;
 
 	if (!bar_text(subject, text, sizeof(text)))
 		return 0;
+	if (subject->state == SUBJECT_READY)
+		phase_words(&subject->result, phase, sizeof(phase));
 	/* some messages name the insn themselves */
 	if (subject->state == SUBJECT_READY && subject->error_insn >= 0 && !strstr(text, "insn "))
-		snprintf(whole, sizeof(whole), "insn %d: %s", subject->error_insn, text);
+		snprintf(whole, sizeof(whole), "%sinsn %d: %s", phase, subject->error_insn, text);
 	else
-		snprintf(whole, sizeof(whole), "%s", text);
+		snprintf(whole, sizeof(whole), "%s%s", phase, text);
 	if (subject->state == SUBJECT_READY && subject->result.err)
 		snprintf(code, sizeof(code), "%s ", errno_name(-subject->result.err));
 	room = w - 3 - screen_columns(code) - 1;
@@ -222,7 +254,16 @@ static int draw_bar(struct tui *tui, int y, int w)
 		room = w - 4;
 	}
 	screen_text(tui->screen, 3, y, room, UI_STRONG, rest);
-	return rows;
+	/* what exploration found is explained where it is looked at */
+	if (*phase && tui->screen->h >= 20)
+		explanation = explain_error(subject->error);
+	if (explanation) {
+		more = wrap_text(tui->screen, (struct rect){ 3, y + 1, w - 4, 2 }, 0, UI_NOTICE,
+				 explanation->rule);
+		more += wrap_text(tui->screen, (struct rect){ 3, y + 1 + more, w - 4, 2 }, 0, UI_TEXT,
+				  explanation->ways);
+	}
+	return rows + more;
 }
 
 /* ---- status line -------------------------------------------------------------------------- */
