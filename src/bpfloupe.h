@@ -16,6 +16,7 @@
 #include "bpfloupe/load.h"
 #include "bpfloupe/layout.h"
 #include "bpfloupe/log.h"
+#include "bpfloupe/log_read.h"
 #include "bpfloupe/policy.h"
 #include "bpfloupe/rewrite.h"
 #include "bpfloupe/source.h"

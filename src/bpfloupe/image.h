@@ -102,6 +102,10 @@ struct loupe_image {
 	uint32_t line_info_cnt;
 
 	struct loupe_host host;
+
+	bool from_log; /* made of what a verifier log shows: not all of a program, nothing that could be
+			  verified. Types that registers name are those of btf; insns that the log does
+			  not show have code 0 */
 };
 
 /* One program of an input file: an image, or the reason why there is none. */

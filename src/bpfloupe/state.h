@@ -45,6 +45,7 @@ enum loupe_reg_type {
 	PTR_TO_BUF,	     /* a read-only or read-write buffer */
 	PTR_TO_FUNC,	     /* a subprogram */
 	CONST_PTR_TO_DYNPTR, /* a const struct bpf_dynptr */
+	REG_NOT_LOGGED = 31, /* ours: in a trace read from a log, a value that the log does not tell */
 };
 
 #define LOUPE_BASE_TYPE_MASK 0xffu

@@ -467,7 +467,8 @@ struct loupe_live_stack_info {
 	const struct loupe_chain *chain; /* owned by the trace */
 	uint32_t frameno;
 	int32_t insn_idx;
-	uint64_t live;	  /* slots that may be read later, before insn */
+	uint64_t live;	  /* slots that may be read later, before insn; read from a log: those
+			     that its lines told of */
 	uint64_t written; /* slots surely written */
 };
 

@@ -75,6 +75,8 @@ struct loupe_verify_result {
 	struct loupe_insn *final_insns;
 	int32_t *final_to_orig;	    /* per insn of it: the insn of the image */
 	uint32_t final_cnt;	    /* insn slots */
+	uint32_t lacks;		    /* read from a log: what it does not tell, enum loupe_lacks of
+				       log_read.h; 0: a verification */
 };
 
 /* What was learnt about an instruction before exploration. */

@@ -70,6 +70,9 @@ const char *names_type(struct loupe_names *names, uint32_t which, uint32_t id)
 {
 	if (!names || which >= BTF_CNT)
 		return "?";
+	/* what a log names is in the image that was made of it */
+	if (names->image && names->image->from_log)
+		which = PROGRAM_BTF;
 	if (!names->tried[which])
 		open_btf(names, which);
 	if (!names->btf[which] || !btf_type(names->btf[which], id))

@@ -90,7 +90,8 @@ bool loupe_source_line_of(const struct loupe_source *source, uint32_t insn,
 	line->line = info->line_col >> 10;
 	line->column = info->line_col & 0x3ff;
 	line->first_insn = info->insn_off;
-	return true;
+	/* an image made from a log says so where it knows no line */
+	return !source->image->from_log || *line->text || *line->path;
 }
 
 static const char *func_name(const struct loupe_source *source, const struct loupe_func_info *func)

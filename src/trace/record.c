@@ -24,6 +24,7 @@ struct trace_recorder {
 	uint32_t distance;	/* from the last keyframe on this path */
 	uint32_t keyframe_step; /* last keyframe */
 	size_t error_from;	/* messages since the last arrival or phase */
+	bool all; /* insns may seem to change anything, as what a log shows late */
 	bool check;
 	uint64_t missed;
 };
@@ -47,6 +48,11 @@ void trace_recorder_destroy(struct trace_recorder *rec)
 	TRACE_FREE(&rec->mirror.state_room);
 	TRACE_FREE(&rec->pending);
 	free(rec);
+}
+
+void trace_recorder_expect_all(struct trace_recorder *rec)
+{
+	rec->all = true;
 }
 
 void trace_recorder_check(struct loupe_trace *t)
@@ -210,7 +216,7 @@ static void on_arrive(void *ctx, const struct loupe_step *s)
 		flags = LOUPE_STEP_PATH_START;
 		if (fresh)
 			scope = TRACE_SCOPE_FRESH;
-	} else if ((uint32_t)s->prev_insn_idx == trace_insn_of(t, n - 1)) {
+	} else if ((uint32_t)s->prev_insn_idx == trace_insn_of(t, n - 1) && !rec->all) {
 		scope = TRACE_SCOPE_INSN;
 		insn = &t->insns[s->prev_insn_idx];
 	}

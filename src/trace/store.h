@@ -406,6 +406,8 @@ bool trace_mirror_diff(struct loupe_trace *t, struct trace_mirror *m, const stru
 
 struct trace_recorder *trace_recorder_create(void);
 void trace_recorder_destroy(struct trace_recorder *rec);
+/* Looks for changes everywhere, not only where an insn can make them. */
+void trace_recorder_expect_all(struct trace_recorder *rec);
 /* For tests: after each step look for changes where the insn was not expected to make any. */
 void trace_recorder_check(struct loupe_trace *t);
 /* Such changes found so far. */

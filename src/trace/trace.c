@@ -23,6 +23,8 @@ struct loupe_trace *loupe_trace_create(const struct loupe_image *image)
 		loupe_trace_destroy(t);
 		return NULL;
 	}
+	if (image->from_log)
+		trace_recorder_expect_all(t->rec);
 	if (image->insn_cnt)
 		memcpy(t->insns, image->insns, image->insn_cnt * sizeof(*t->insns));
 	return t;

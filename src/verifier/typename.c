@@ -3,6 +3,7 @@
 #include "verifier/typename.h"
 
 #include <stdio.h>
+#include <string.h>
 
 static const char *const base_names[] = {
 	[NOT_INIT] = "?",
@@ -56,4 +57,41 @@ const char *vf_type_str(char buf[VF_TYPE_NAME], uint32_t type)
 	}
 	snprintf(buf + len, SIZE - len, "%s%s", name, postfix);
 	return buf;
+}
+
+/* Text begins with word. */
+static bool leads(const char *text, size_t len, const char *word)
+{
+	return len >= strlen(word) && !memcmp(text, word, strlen(word));
+}
+
+bool vf_type_scan(const char *text, size_t len, uint32_t *type, size_t *used)
+{
+	enum { BASES = sizeof(base_names) / sizeof(base_names[0]) };
+	const char *p = text, *end = text + len;
+	size_t best = 0;
+
+	*type = 0;
+	for (size_t i = 0; i < sizeof(flag_names) / sizeof(flag_names[0]); i++) {
+		if (leads(p, (size_t)(end - p), flag_names[i].prefix)) {
+			*type |= flag_names[i].flag;
+			p += strlen(flag_names[i].prefix);
+		}
+	}
+	for (uint32_t i = SCALAR_VALUE; i < BASES; i++) {
+		if (strlen(base_names[i]) > best && leads(p, (size_t)(end - p), base_names[i])) {
+			best = strlen(base_names[i]);
+			*type = loupe_type_flags(*type) | i;
+		}
+	}
+	if (!best)
+		return false;
+	p += best;
+	if (loupe_base_type(*type) == PTR_TO_BTF_ID ? leads(p, (size_t)(end - p), "or_null_")
+						    : leads(p, (size_t)(end - p), "_or_null")) {
+		*type |= PTR_MAYBE_NULL;
+		p += strlen("_or_null");
+	}
+	*used = (size_t)(p - text);
+	return true;
 }
