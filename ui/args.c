@@ -89,7 +89,7 @@ static const struct option_row options[] = {
 	{ OPT_COLUMNS, "e", "COLUMNS", FOR_STAT, "columns to show, separated by commas" },
 	{ OPT_SORT, "s", "COLUMNS", FOR_STAT, "columns to sort by; a trailing > sorts downwards, < upwards" },
 	{ OPT_FILTER, "f", "FILTERS", FOR_STAT, "rows to show: COLUMN=VALUE, COLUMN>N ..., or a name with * and ?, or FILE/PROGRAM; ! before it: not those" },
-	{ OPT_EMIT, "emit", "FORM", FOR_POLICY, "ddd, asm, words, c, raw or stats (default ddd)" },
+	{ OPT_EMIT, "emit", "FORM", FOR_POLICY, "ddd, asm, words, c, raw, stats, graph, dot, svg or json (default ddd)" },
 	{ OPT_EXPLAIN, "explain", "[=WHAT]", FOR_OPTIMIZE, "why each load and comparison stayed, and every edit; WHAT: only a call (ioctl), its loads of one argument (ioctl:1), or a line of the policy (:12)" },
 	{ OPT_POLICY, "policy", "FILE", FOR_OPTIMIZE | FOR_EXPLORE, "explain a filter by the rules of this policy" },
 	{ OPT_LEVEL_1, "O1", NULL, FOR_FILTERS, "keep the filter's tests: share tails, lead ways over what they decide" },

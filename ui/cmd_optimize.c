@@ -6,6 +6,7 @@
 
 #include "bpfloupe/why.h"
 #include "commands.h"
+#include "emit.h"
 
 /* The verdict as a comment below a text that people read. */
 static void write_proof(const struct loupe_filter_proof *proof, uint32_t level)
@@ -60,75 +61,69 @@ static int parse_what(const struct args *args, const struct loupe_why *why, stru
 			     loupe_why_policy(why) ? "the policy" : "the filter", name);
 }
 
-static int explain(const struct args *args, const struct loupe_filter *filter, const struct loupe_policy *policy,
-		   const struct loupe_rewrite *rw, uint32_t level, char **text, size_t *len)
+static int explain(const struct args *args, const struct emission *e, uint32_t level)
 {
 	struct loupe_why_select select = { .level = level };
 	struct loupe_why *before = NULL, *after = NULL;
-	struct loupe_filter *result = NULL;
 	struct loupe_error err;
-	int status = STATUS_OK;
-
-	if (loupe_filter_from_rewrite(filter, rw, loupe_rewrite_edit_cnt(rw), &result, &err) ||
-	    loupe_why_create(filter, policy, args->filters.arch, &before, &err) ||
-	    loupe_why_create(result, policy, args->filters.arch, &after, &err))
-		status = complain(&err);
-	if (!status)
-		status = parse_what(args, after, &select);
-	if (!status && loupe_why_text(before, after, rw, &select, text, len))
-		status = complain_text("out of memory");
-	loupe_why_destroy(after);
-	loupe_why_destroy(before);
-	loupe_filter_destroy(result);
-	return status;
-}
-
-static int write_result(const struct args *args, enum loupe_filter_emit_as form, const struct loupe_filter *filter,
-			const struct loupe_policy *policy, const struct loupe_rewrite *rw,
-			const struct loupe_filter_proof *proof, uint32_t level)
-{
 	char *text = NULL;
 	size_t len = 0;
 	int status = STATUS_OK;
 
-	if (args->explain)
-		status = explain(args, filter, policy, rw, level, &text, &len);
-	else if (loupe_filter_emit(filter, rw, form, &text, &len))
+	if (loupe_why_create(e->input->filter, e->input->policy, e->input->arch, &before, &err) ||
+	    loupe_why_create(e->result, e->input->policy, e->input->arch, &after, &err))
+		status = complain(&err);
+	if (!status)
+		status = parse_what(args, after, &select);
+	if (!status && loupe_why_text(before, after, e->rw, &select, &text, &len))
 		status = complain_text("out of memory");
-	if (status)
-		return status;
-	if (args->explain || form == LOUPE_EMIT_STATS)
-		write_proof(proof, level);
-	fwrite(text, 1, len, stdout);
+	if (!status) {
+		write_proof(e->proof, level);
+		fwrite(text, 1, len, stdout);
+	}
 	free(text);
-	return STATUS_OK;
+	loupe_why_destroy(after);
+	loupe_why_destroy(before);
+	return status;
+}
+
+static int write_result(const struct args *args, const struct emission *e, uint32_t level)
+{
+	if (args->explain)
+		return explain(args, e, level);
+	if (args->emit && !strcmp(args->emit, "stats"))
+		write_proof(e->proof, level);
+	return emit(args->emit, e);
 }
 
 int cmd_optimize(const struct args *args)
 {
 	struct loupe_filter_opts opts = args->passes;
+	struct loupe_filter *result = NULL;
 	struct loupe_filter_proof proof;
 	struct loupe_rewrite *rw = NULL;
 	struct loupe_error err;
-	struct input input = { 0 };
-	int form = args->emit ? loupe_filter_emit_by_name(args->emit) : LOUPE_EMIT_DDD;
+	struct input input;
 	uint32_t level;
 	int status;
 
-	if (form < 0)
-		return complain_text("--emit takes ddd, asm, words, c, raw or stats, not '%s'", args->emit);
+	if (!emit_knows(args->emit))
+		return complain_text("--emit takes " EMIT_FORMS ", not '%s'", args->emit);
 	if (input_open_filter(args->files[0], &args->filters, false, &input, &err))
 		return complain(&err);
 	opts.weights = &input.weights;
-	if (loupe_filter_optimize_proven(input.filter, &opts, &rw, &proof, &level, &err)) {
+	if (loupe_filter_optimize_proven(input.filter, &opts, &rw, &proof, &level, &err) ||
+	    loupe_filter_from_rewrite(input.filter, rw, loupe_rewrite_edit_cnt(rw), &result, &err)) {
 		status = complain(&err);
 	} else {
+		const struct emission e = { .input = &input, .result = result, .rw = rw, .proof = &proof };
+
 		if (level < opts.level)
 			complain_text("what level %" PRIu32 " made is not the same filter and not used; "
 				      "this is level %" PRIu32, opts.level, level);
-		status = write_result(args, (enum loupe_filter_emit_as)form, input.filter, input.policy, rw,
-				      &proof, level);
+		status = write_result(args, &e, level);
 	}
+	loupe_filter_destroy(result);
 	loupe_rewrite_destroy(rw);
 	input_finish(&input);
 	return status;
