@@ -5,12 +5,11 @@
 
 void trace_mirror_reset(struct trace_mirror *m)
 {
-	for (uint32_t f = 0; f < LOUPE_MAX_FRAMES; f++)
-		memset(&m->frame[f], 0, sizeof(m->frame[f]));
+	memset(m->frame, 0, m->frame_cnt * sizeof(m->frame[0]));
 	memset(m->last, 0xff, sizeof(m->last));
 	memset(m->value, 0, sizeof(m->value));
 	memset(m->stale, 0, sizeof(m->stale));
-	m->curframe = 0;
+	m->curframe = m->frame_cnt = 0;
 }
 
 static inline bool is_stale(const struct trace_mirror *m, uint32_t loc)
@@ -386,6 +385,8 @@ bool trace_mirror_diff(struct loupe_trace *t, struct trace_mirror *m, const stru
 			break;
 		}
 	}
+	if (m->frame_cnt <= cur)
+		m->frame_cnt = cur + 1;
 	for (uint32_t f = 0; f <= cur; f++) {
 		bool fresh = scope == TRACE_SCOPE_FRESH || f > m->curframe;
 

@@ -9,7 +9,8 @@
 #endif
 
 enum {
-	VEC_START = 256, /* elements */
+	VEC_START = 4096, /* bytes, at least of some elements */
+	VEC_START_CNT = 4,
 	VEC_MAPPED =
 		1 << 16,     /* bytes from which on an array has pages of its own, a power of two */
 	VEC_AHEAD = 1 << 15, /* bytes of it that are made ready at a time, whole pages */
@@ -67,9 +68,11 @@ static bool grow_mapped(void **at, size_t *cap, size_t need, size_t elem)
 
 bool trace_vec_grow(void **at, size_t *cap, size_t need, size_t elem)
 {
-	size_t want = *cap ? *cap * 2 : VEC_START;
+	size_t want = *cap ? *cap * 2 : VEC_START / elem;
 	void *p;
 
+	if (want < VEC_START_CNT)
+		want = VEC_START_CNT;
 	if (need > SIZE_MAX / 8 / elem)
 		return false;
 	if (want < need)

@@ -35,8 +35,7 @@ struct trace_recorder *trace_recorder_create(void)
 
 	if (!rec)
 		return NULL;
-	trace_mirror_reset(&rec->mirror);
-	rec->path_due = true;
+	rec->path_due = true; /* which resets the mirror */
 	rec->popped = TRACE_NONE;
 	return rec;
 }

@@ -4,7 +4,7 @@
 
 void trace_prune_rec_finish(struct trace_prune_rec *rec)
 {
-	free(rec->code_of);
+	free(rec->code_table);
 	free(rec->chain_table);
 	memset(rec, 0, sizeof(*rec));
 }
@@ -151,25 +151,49 @@ static uint32_t pack(const struct loupe_compare *cmp)
 	       (diff->frameno & 7) << CMP_FRAME_SHIFT | (place & 127) << CMP_PLACE_SHIFT;
 }
 
+/* Where the table holds word's number, or may hold it. */
+static uint16_t *code_place(const struct loupe_trace *t, const struct trace_prune_rec *rec, uint32_t word)
+{
+	uint32_t at = word * 0x9e3779b1u >> 8 & (rec->code_cap - 1);
+
+	while (rec->code_table[at] && t->compare_codes.at[rec->code_table[at] - 1] != word)
+		at = (at + 1) & (rec->code_cap - 1);
+	return &rec->code_table[at];
+}
+
+static bool grow_code_table(const struct loupe_trace *t, struct trace_prune_rec *rec)
+{
+	uint32_t cap = rec->code_cap ? rec->code_cap * 2 : 128;
+	uint16_t *table = calloc(cap, sizeof(*table));
+
+	if (!table)
+		return false;
+	free(rec->code_table);
+	rec->code_table = table;
+	rec->code_cap = cap;
+	for (uint32_t i = 0; i < t->compare_codes.cnt; i++)
+		*code_place(t, rec, t->compare_codes.at[i]) = (uint16_t)(i + 1);
+	return true;
+}
+
 /* Number of a meaning; meanings are numbered as they turn up, so that common ones take one byte. */
 static bool code_of(struct loupe_trace *t, uint32_t word, uint32_t *code)
 {
 	struct trace_prune_rec *rec = &t->prune;
+	uint16_t *place;
 	uint32_t *out;
 
-	if (!rec->code_of) {
-		rec->code_of = calloc((size_t)1 << CMP_BITS, sizeof(*rec->code_of));
-		if (!rec->code_of)
-			return false;
-	}
-	if (!rec->code_of[word]) {
+	if (t->compare_codes.cnt * 2 >= rec->code_cap && !grow_code_table(t, rec))
+		return false;
+	place = code_place(t, rec, word);
+	if (!*place) {
 		out = t->compare_codes.cnt < UINT16_MAX ? TRACE_PUSH(&t->compare_codes) : NULL;
 		if (!out)
 			return false;
 		*out = word;
-		rec->code_of[word] = (uint16_t)t->compare_codes.cnt;
+		*place = (uint16_t)t->compare_codes.cnt;
 	}
-	*code = rec->code_of[word] - 1u;
+	*code = *place - 1u;
 	return true;
 }
 

@@ -248,7 +248,8 @@ struct trace_prune_rec {
 	uint32_t hops;	  /* of the open demand */
 	int32_t stop_insn;
 	uint32_t last_serial;  /* of the run */
-	uint16_t *code_of;     /* code + 1 by packed meaning; touched in few places */
+	uint16_t *code_table;  /* code + 1, by hash of the packed meaning */
+	uint32_t code_cap;
 	uint32_t *chain_table; /* chain + 1, by hash */
 	uint32_t chain_cap;
 };
@@ -375,6 +376,7 @@ struct trace_mirror_frame {
 struct trace_mirror {
 	struct trace_mirror_frame frame[LOUPE_MAX_FRAMES];
 	uint32_t curframe;
+	uint32_t frame_cnt; /* that were used; the others are zero */
 	uint64_t stale[LOC_WORDS];	/* bit by location: the raw copy is not up to date */
 	uint32_t last[LOC_CNT];		/* change, TRACE_NONE */
 	uint32_t value[LOC_CNT];	/* number of the value, 0 absent */
