@@ -171,6 +171,8 @@ static void compare_seed(const struct args *args, uint64_t seed, struct outcome 
 		err = parity_compare(loupe_generated_image(gen), &knobs, &row);
 	if (err)
 		complain_text("seed %llu: %s", (unsigned long long)seed, strerror(-err));
+	else if (!row.kernel_judged && !(outcome.flags & UNJUDGED))
+		complain_text("seed %llu: %s", (unsigned long long)seed, row.reason);
 	else
 		*out = (struct outcome){ outcome.insns, outcome.flags | COMPARED };
 	if (!err && outcome.flags & UNJUDGED)

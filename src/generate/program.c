@@ -198,17 +198,17 @@ static const char head[] = ".type %s\n.license \"GPL\"\n%s%s"
 			   ".map ring type=ringbuf entries=4096\n"
 			   ".map small type=hash key=8 value=8 entries=4\n"
 			   ".map percpu type=percpu_array key=4 value=64 entries=4\n"
-			   ".map queue type=queue key=0 value=8 entries=4\n"
 			   ".map events type=perf_event_array key=4 value=4 entries=4\n"
-			   ".map devices type=devmap key=4 value=4 entries=4\n"
 			   ".map outer type=array_of_maps key=4 value=4 entries=4 inner=array\n"
 			   ".map .rodata type=array key=4 value=8 entries=1 flags=0x80 frozen "
 			   "data=6162630000000000\n"
-			   "%s%s.prog generated\n";
+			   "%s%s%s.prog generated\n";
 static const char types_head[] = ".decl \"struct bpf_spin_lock { __u32 val; };\"\n"
 				 ".decl \"struct val { struct bpf_spin_lock l; int n; };\"\n";
 static const char types_map[] =
 	".map locked type=array key=4 value=8 entries=4 btf_key=5 btf_value=4\n";
+static const char root_maps[] = ".map queue type=queue key=0 value=8 entries=4\n"
+				".map devices type=devmap key=4 value=4 entries=4\n";
 static const char storage_map[] = ".map storage type=cgroup_storage key=16 value=64 entries=0\n";
 
 int gen_program(struct gen_tree *tree, const struct loupe_generate_opts *opts)
@@ -235,6 +235,7 @@ int gen_program(struct gen_tree *tree, const struct loupe_generate_opts *opts)
 		     gen.prog_type == BPF_PROG_TYPE_CGROUP_SKB ? ".attach cgroup_inet_ingress\n"
 							       : "",
 		     gen.types ? types_head : "", gen.types ? types_map : "",
+		     opts->unprivileged ? "" : root_maps,
 		     gen.prog_type == BPF_PROG_TYPE_CGROUP_SKB ? storage_map : "") < 0) {
 		tree->head = NULL;
 		return -ENOMEM;

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <sys/mman.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -34,6 +35,24 @@ int kernel_prepare_btf(const struct loupe_image *image, struct loupe_error *err)
 	return fd == -1 ? -EACCES : fd;
 }
 
+/*
+ * An arena without an address of its own gets the one that it is mapped at, as from the loader of
+ * every program that can use it. The address outlives the mapping.
+ */
+static int place_arena(const struct loupe_map *map, int fd)
+{
+	size_t size = (size_t)map->max_entries * (size_t)sysconf(_SC_PAGESIZE);
+	void *at;
+
+	if (map->type != BPF_MAP_TYPE_ARENA || map->map_extra)
+		return 0;
+	at = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	if (at == MAP_FAILED)
+		return -errno;
+	munmap(at, size);
+	return 0;
+}
+
 static int create_map(struct kernel_prepared *prep, uint32_t index, int depth,
 		      struct loupe_error *err)
 {
@@ -63,6 +82,9 @@ static int create_map(struct kernel_prepared *prep, uint32_t index, int depth,
 		if (ret)
 			return refused(err, ret, "cannot fill map", map->name);
 	}
+	ret = place_arena(map, prep->map_fds[index]);
+	if (ret)
+		return refused(err, ret, "cannot map arena", map->name);
 	if (map->frozen) {
 		ret = kernel_map_freeze(prep->map_fds[index]);
 		if (ret)

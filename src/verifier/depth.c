@@ -86,8 +86,10 @@ static int go_down(struct chain *chain, uint32_t idx)
 	struct vf_subprog *sub = &env->subprogs[callee];
 
 	if (sub->is_async_cb) {
-		if (sub->has_tail_call)
+		if (sub->has_tail_call) {
+			vf_msg(env, "verifier bug: subprog has tail_call and async cb\n");
 			return -EFAULT;
+		}
 		/* it runs later, on a stack that is counted apart */
 		if (!insn_is_pseudo_call(insn))
 			return 0;

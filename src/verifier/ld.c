@@ -14,10 +14,6 @@ static int load_func(struct vf_env *env, const struct loupe_insn *insn, struct l
 		vf_msg(env, "callback function not static\n");
 		return -EINVAL;
 	}
-	if (subprogno == 0) {
-		vf_msg(env, "callback function cannot be the main program\n");
-		return -EINVAL;
-	}
 	dst->type = PTR_TO_FUNC;
 	dst->subprogno = (uint32_t)subprogno;
 	return 0;
@@ -104,12 +100,6 @@ int vf_check_ld_abs(struct vf_env *env, const struct loupe_insn *insn)
 	if (!reads_skb(env->image->prog_type)) {
 		vf_msg(env, "BPF_LD_[ABS|IND] instructions not allowed for this program type\n");
 		return -EINVAL;
-	}
-	for (uint32_t i = env->cur->curframe; i; i--) {
-		if (env->cur->frame[i]->in_callback_fn) {
-			vf_msg(env, "cannot use BPF_LD_[ABS|IND] within callback\n");
-			return -EINVAL;
-		}
 	}
 	if (insn->dst_reg != BPF_REG_0 || insn->off != 0 || BPF_SIZE(insn->code) == BPF_DW ||
 	    (mode == BPF_ABS && insn->src_reg != BPF_REG_0)) {
