@@ -28,6 +28,7 @@ void walk_seek(struct walk_view *walk, uint32_t step)
 		walk->walked = false;
 		return;
 	}
+	walk_margin_step(walk);
 	put_cursor(walk, (uint32_t)walk->info.insn_idx);
 	tui_set_place(walk->view.tui, (struct place){ step, walk->info.insn_idx });
 }
@@ -215,6 +216,10 @@ static bool step_request(struct walk_view *walk, enum request request)
 	case REQ_BLAME:
 		go_blame(walk);
 		break;
+	case REQ_DEMAND_NEXT:
+	case REQ_DEMAND_PREV:
+		walk_next_demand(walk, request == REQ_DEMAND_NEXT);
+		break;
 	case REQ_FIRST:
 		walk_seek(walk, 0);
 		break;
@@ -234,6 +239,9 @@ static bool request(struct view *view, enum request request)
 	if (walk->walked && step_request(walk, request))
 		return true;
 	switch (request) {
+	case REQ_MARGIN:
+		walk_margin_next(walk);
+		return true;
 	case REQ_NEXT_PANE:
 	case REQ_RIGHT:
 		switch_pane(walk, 1);
@@ -283,64 +291,6 @@ static bool search(struct view *view, const char *text, bool forward)
 
 /* ---- drawing ------------------------------------------------------------------------------ */
 
-/* Counts take little room: 16,311 is 16k. */
-static void short_count(uint32_t number, char *buf, size_t size)
-{
-	if (number < 10000)
-		snprintf(buf, size, "%u", number);
-	else if (number < 10000000)
-		snprintf(buf, size, "%uk", number / 1000);
-	else
-		snprintf(buf, size, "%uM", number / 1000000);
-}
-
-/* Checkpoints of an insn at the present step. */
-static void count_points(const struct walk_view *walk, uint32_t insn, uint32_t *live,
-			 uint32_t *evicted)
-{
-	uint32_t cnt, now = walk->info.step;
-	const uint32_t *serials = loupe_trace_insn_checkpoints(walk->trace, insn, &cnt);
-	struct loupe_checkpoint_info info;
-
-	*live = 0;
-	*evicted = 0;
-	for (uint32_t i = 0; i < cnt; i++) {
-		if (loupe_trace_checkpoint(walk->trace, serials[i], &info) || info.born > now)
-			continue;
-		if (info.evicted != LOUPE_NO_STEP && info.evicted <= now)
-			++*evicted;
-		else
-			++*live;
-	}
-}
-
-/* "◆3 ●2 ✂1" at the right end of an instruction's row. @return columns that it takes */
-static int draw_marks(const struct walk_view *walk, uint32_t insn, uint32_t visits,
-		      struct screen *screen, struct rect at)
-{
-	static const struct {
-		const char *sign;
-		enum ui_role role;
-	} signs[] = { { "◆", UI_ARRIVAL }, { "●", UI_CHECKPOINT }, { "✂", UI_EVICTED } };
-	uint32_t counts[3] = { visits };
-	char text[3][16];
-	int columns = 0;
-	struct pen pen;
-
-	count_points(walk, insn, &counts[1], &counts[2]);
-	for (int i = 0; i < 3; i++) {
-		short_count(counts[i], text[i], sizeof(text[i]));
-		if (counts[i])
-			columns += (int)strlen(text[i]) + 2;
-	}
-	pen = pen_at(screen, at.x + at.w - columns, at.y, columns);
-	for (int i = 0; i < 3; i++) {
-		if (counts[i])
-			pen_printf(&pen, signs[i].role, " %s%s", signs[i].sign, text[i]);
-	}
-	return columns;
-}
-
 void walk_draw_program(struct walk_view *walk, struct screen *screen, struct rect area)
 {
 	struct scroll *scroll = &walk->scroll[WALK_PROGRAM];
@@ -363,7 +313,7 @@ void walk_draw_program(struct walk_view *walk, struct screen *screen, struct rec
 			     walk->view.subject->result.verdict == LOUPE_REJECTED &&
 			     (int32_t)row->insn == walk->view.subject->error_insn;
 		if (row->kind == LISTING_INSN)
-			at.w -= draw_marks(walk, row->insn, visits, screen, at);
+			at.w -= walk_draw_margin(walk, row->insn, screen, at);
 		listing_draw_row(&walk->listing, n, screen, at,
 				 error_here ? UI_ERROR : here ? UI_STRONG : visits ? UI_TEXT : UI_DEAD,
 				 code);
@@ -430,6 +380,9 @@ static void draw(struct view *view, struct screen *screen, struct rect area)
 	}
 	inner[WALK_PROGRAM] = pane_frame(screen, frames[WALK_PROGRAM], subject_name(view->subject),
 					 walk->focus == WALK_PROGRAM);
+	walk_margin_note(walk, note, sizeof(note));
+	if (*note)
+		pane_note(screen, frames[WALK_PROGRAM], UI_NOTICE, note);
 	inner[WALK_STATE] = pane_frame(screen, frames[WALK_STATE], title, walk->focus == WALK_STATE);
 	inner[WALK_PATH] = pane_frame(screen, frames[WALK_PATH], path, walk->focus == WALK_PATH);
 	if (walk->walked) {
@@ -457,8 +410,7 @@ static void draw(struct view *view, struct screen *screen, struct rect area)
 
 static void legend(struct view *view, struct pen *pen)
 {
-	(void)view;
-	if (pen_room(pen) < 100)
+	if (pen_room(pen) < 100 || walk_margin_legend((struct walk_view *)view, pen))
 		return;
 	pen_text(pen, UI_ARRIVAL, "◆");
 	pen_text(pen, UI_DIM, " arrivals ");
@@ -476,6 +428,7 @@ static void close_walk(struct view *view)
 
 	loupe_cursor_destroy(walk->now);
 	loupe_cursor_destroy(walk->then);
+	walk_margin_finish(walk);
 	listing_finish(&walk->listing);
 	free(walk->changes);
 	free(walk->rows);
@@ -489,6 +442,7 @@ static int open_walk(struct view *view)
 	const struct subject *subject = view->subject;
 
 	walk->trace = subject->trace;
+	walk->demand = LOUPE_NO_ROW;
 	for (int i = 0; i < WALK_PANE_CNT; i++)
 		walk->h[i] = 8;
 	walk->now = loupe_cursor_create(walk->trace);
@@ -549,6 +503,7 @@ static const struct view_hint hints[] = {
 	{ REQ_HIT_NEXT, REQ_HIT_PREV, "hit" },	   { REQ_EVICT_NEXT, REQ_EVICT_PREV, "eviction" },
 	{ REQ_GOTO, REQ_NONE, "goto" },		   { REQ_NEXT_PANE, REQ_NONE, "pane" },
 	{ REQ_ERROR, REQ_NONE, "error" },	   { REQ_WRITER, REQ_BLAME, "writer, blame" },
+	{ REQ_MARGIN, REQ_DEMAND_NEXT, "live, precise" },
 	{ REQ_NONE, REQ_NONE, NULL },
 };
 
@@ -556,6 +511,10 @@ static const char *const terms[] = {
 	"◆ arrivals: how often the exploration came to an insn",
 	"● live: checkpoints (stored states) of the insn at this step",
 	"✂ evicted: checkpoints given up because misses > hits × 3 + 3",
+	"live before: registers by number, slots by offset from fp, that may be read later",
+	"○ prune point: states are compared here; ◉: and one is stored at every visit",
+	"↻2: the insn belongs to loop (strongly connected component) 2",
+	"◀ wants R4: this step needs an exact value; │ R4: the value came through here; ● #7 R4: marked precise",
 	"▸ in the state: changed by the insn before; 'was' is the old value",
 	"← 54: insn 54 gave the value",
 	"dead: nothing reads the register any more, so comparisons ignore it",

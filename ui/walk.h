@@ -44,6 +44,16 @@ struct walk_point {
 	struct loupe_compare_info compare;
 };
 
+/* What stands at the right of the program. */
+enum walk_margin {
+	WALK_COUNTS,	/* arrivals, checkpoints */
+	WALK_LIVE,	/* live registers and slots, prune points, loops */
+	WALK_PRECISION, /* the way of a demand for an exact value */
+	WALK_MARGIN_CNT,
+};
+
+struct walk_live;
+
 struct walk_view {
 	struct view view;
 	const struct loupe_trace *trace;
@@ -66,6 +76,14 @@ struct walk_view {
 	struct walk_point *points;
 	uint32_t point_cnt;
 	char detail[800]; /* words of the comparison drawn last */
+	/* walk_margin.c */
+	enum walk_margin margin;
+	struct walk_live *live; /* by insn; made when first looked at */
+	uint32_t live_cnt;
+	uint64_t demand; /* row of LOUPE_TABLE_WALK, LOUPE_NO_ROW: none */
+	struct job *replay; /* finds its hops, NULL if none goes on */
+	struct loupe_hop *hops;
+	uint32_t hop_cnt;
 };
 
 /** Makes the rows of a pane for the present step. @return 0 or -ENOMEM */
@@ -86,6 +104,20 @@ struct walk_point *walk_point_at(const struct walk_view *walk, int64_t row);
 
 /** Shows text whole in the last rows of a pane, at most half of it. */
 void walk_draw_wrapped(struct screen *screen, struct rect area, const char *text);
+
+/** Draws the margin of an insn's row, at the right end of at. @return columns that it takes */
+int walk_draw_margin(const struct walk_view *walk, uint32_t insn, struct screen *screen, struct rect at);
+/** The next kind of margin. */
+void walk_margin_next(struct walk_view *walk);
+/** The present step is another one. */
+void walk_margin_step(struct walk_view *walk);
+/** To the next (previous) demand for an exact value. */
+void walk_next_demand(struct walk_view *walk, bool forward);
+/** What the margin shows, "" if that is the usual. */
+void walk_margin_note(const struct walk_view *walk, char *buf, size_t size);
+/** Explains its signs; false if they are the usual. */
+bool walk_margin_legend(const struct walk_view *walk, struct pen *pen);
+void walk_margin_finish(struct walk_view *walk);
 
 /** Makes step the present one; its insn gets the cursor. */
 void walk_seek(struct walk_view *walk, uint32_t step);

@@ -490,6 +490,34 @@ LOUPE_API int loupe_trace_scc(const struct loupe_trace *trace, uint64_t row,
 LOUPE_API int loupe_trace_live_stack(const struct loupe_trace *trace, uint64_t row,
 				     struct loupe_live_stack_info *info);
 
+/* --- demands for precision, insn by insn ----------------------------------------------------- */
+
+enum loupe_hop_kind {
+	LOUPE_HOP_INSN,	  /* walked back over insn_idx; masks: what was wanted after it */
+	LOUPE_HOP_PARENT, /* came to checkpoint `serial`; masks: what is still wanted there */
+	LOUPE_HOP_MARK,	  /* masks became precise in checkpoint `serial` */
+};
+
+struct loupe_hop {
+	enum loupe_hop_kind kind;
+	int32_t insn_idx; /* PARENT, MARK: where the checkpoint was stored */
+	uint32_t serial;  /* 0: INSN, or a state that is no checkpoint */
+	struct loupe_masks masks;
+};
+
+/**
+ * All hops of a demand for precision, from the demanding insn backwards. The trace keeps only its head:
+ * the program is verified again up to that step.
+ * @param image  the program of the trace
+ * @param opts   the knobs that it was verified with; its listeners are not called
+ * @param step   that of the demand
+ * @param nth    number of the demand among those of the step, from 0
+ * @param hops   *cnt of them; free() them
+ * @return 0; -ENOENT if there is no such demand; -ECANCELED if opts->cancel stopped it; -ENOMEM
+ */
+LOUPE_API int loupe_replay_walk(const struct loupe_image *image, const struct loupe_verify_opts *opts,
+				uint32_t step, uint32_t nth, struct loupe_hop **hops, uint32_t *cnt);
+
 /* --- checkpoints and comparisons ------------------------------------------------------------ */
 
 struct loupe_checkpoint_info {
