@@ -94,7 +94,7 @@ static const struct option_row options[] = {
 	{ OPT_POLICY, "policy", "FILE", FOR_OPTIMIZE | FOR_EXPLORE, "explain a filter by the rules of this policy" },
 	{ OPT_LEVEL_1, "O1", NULL, FOR_FILTERS, "keep the filter's tests: share tails, lead ways over what they decide" },
 	{ OPT_LEVEL_2, "O2", NULL, FOR_FILTERS, "build it anew from what it decides, where that is shorter (default)" },
-	{ OPT_LEVEL_3, "O3", NULL, FOR_FILTERS, "try orders in which words are asked for, too" },
+	{ OPT_LEVEL_3, "O3", NULL, FOR_FILTERS, "try orders in which words are asked for, and tests of bits, too" },
 	{ OPT_TABLE, "table", "FILE", FOR_EVAL, "run the calls of a table, with the filter as it is and optimized" },
 	{ OPT_WEIGHTS, "weights", "FILE", FOR_FILTERS | FOR_COMPILE, "how often calls are made: a table with columns name, nr, arg0 ... arg5, weight" },
 	{ OPT_ARCH, "arch", "NAME", FOR_FILTERS | FOR_COMPILE, "x86_64 (default) or aarch64, whose calls these are" },

@@ -270,7 +270,7 @@ struct loupe_filter_opts {
 	/*
 	 * 0: in place, and each edit by itself keeps the meaning; 1: by way of a graph, which keeps
 	 * the filter's tests; 2: built anew from what it decides, where that is shorter; 3: also
-	 * other orders of words are tried.
+	 * other orders of words and tests of bits are tried.
 	 */
 	uint32_t level;
 	const struct loupe_weights *weights; /* for level 2 and 3; NULL: what the filter tests early

@@ -105,7 +105,9 @@ static int thread(const struct maker *m, struct filter_ir *ir)
 /* Makes a graph of what was decided. */
 static int synthesize(const struct maker *m, const struct choices *c, struct filter_ir *made)
 {
-	struct filter_synth_opts opts = { .like = m->ir, .plans = m->plans };
+	struct filter_synth_opts opts = { .like = m->ir,
+					  .plans = m->plans,
+					  .bits = m->use & FILTER_USE_BITS };
 	double *flow = NULL;
 	int err;
 

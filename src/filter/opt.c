@@ -20,10 +20,11 @@ static const struct filter_pass passes[] = {
 	{ { "share-suffixes", "share equal tails of ways, from level 1 on (off: level 0)" }, NULL },
 	{ { "resynthesis", "build the filter anew from what it decides, from level 2 on" }, NULL },
 	{ { "word-order", "try orders in which words are asked for, at level 3" }, NULL },
+	{ { "bit-tests", "tell windows of values apart by bits, at level 3 and by weights" }, NULL },
 };
 
 /* Rows of the table. */
-enum { THREAD, UNREACHABLE, LOAD, RETURN, SHARE, SYNTH, SEARCH };
+enum { THREAD, UNREACHABLE, LOAD, RETURN, SHARE, SYNTH, SEARCH, BITS };
 
 #define PASS_CNT (sizeof(passes) / sizeof(passes[0]))
 
@@ -325,6 +326,9 @@ static int run_passes(struct filter_opt *opt, const struct loupe_filter_opts *op
 		use |= FILTER_USE_SYNTH;
 	if (opts->level >= 3 && !is_off(off, SEARCH))
 		use |= FILTER_USE_SEARCH;
+	/* Looking for them takes time, which whoever gives weights has. */
+	if ((opts->level >= 3 || opts->weights) && !is_off(off, BITS))
+		use |= FILTER_USE_BITS;
 	/* A graph has neither unreachable code nor two equal returns. */
 	if (opts->level && !is_off(off, UNREACHABLE) && !is_off(off, RETURN) && !is_off(off, SHARE))
 		ret = filter_optimize_graph(opt, use, opts->weights);

@@ -19,7 +19,8 @@ enum {
 	MAX_HOT = 12,
 	MAX_CELLS = 1200,    /* above, halves by weight */
 	MAX_STATES = 1 << 21,
-	MAX_WINDOW = 64,     /* values that a test of bits tells apart */
+	MAX_WINDOW = 64,     /* values that a test of bits tells apart, ... */
+	MAX_APART = 12,	     /* ... and cells of which one may be tested before */
 };
 
 /* A value lighter than this share of a test's cost is not worth being tested early. */
@@ -39,6 +40,7 @@ struct filter_plan {
 	uint32_t cnt;
 	double size_cost;
 	bool bits;
+	uint32_t targets; /* highest to of a cell, and one more */
 	double *sum; /* by cell: weight of those before it */
 	uint32_t hot[MAX_HOT]; /* cells, heaviest first */
 	uint32_t hot_cnt;
@@ -88,7 +90,8 @@ static double weight_of(const struct filter_plan *p, struct run run)
 
 static struct state *state_of(const struct filter_plan *p, struct run run)
 {
-	uint32_t tested = (uint32_t)__builtin_popcount(run.tested);
+	/* mostly none */
+	uint32_t tested = run.tested ? (uint32_t)__builtin_popcount(run.tested) : 0;
 
 	return &p->states[((size_t)tested * p->cnt + run.i) * p->cnt + run.j];
 }
@@ -237,6 +240,8 @@ static bool make_bits(const struct filter_plan *p, struct run run, bool with_poi
 	if (run.j - run.i < 2 || p->last[run.j] - p->cells[run.i].lo >= MAX_WINDOW)
 		return false;
 	*chain = (struct chain){ 0 };
+	if (with_point && run.j - run.i >= MAX_APART)
+		return false;
 	if (!with_point)
 		return try_bits(p, run, UINT32_MAX, chain);
 	for (uint32_t n = run.i; n <= run.j; n++) {
@@ -399,6 +404,8 @@ struct filter_plan *filter_plan_create(const struct filter_plan_cell *cells, uin
 	for (uint32_t i = 0; i < cnt; i++) {
 		p->last[i] = i + 1 < cnt ? cells[i + 1].lo - 1 : UINT32_MAX;
 		p->sum[i + 1] = p->sum[i] + cells[i].weight;
+		if (cells[i].to >= p->targets)
+			p->targets = cells[i].to + 1;
 	}
 	if (cnt > MAX_CELLS)
 		return p;
@@ -571,4 +578,25 @@ uint32_t filter_plan_emit(const struct filter_plan *p, const uint32_t *targets,
 	if (!p->states)
 		return emit_halves(&e, 0, p->cnt - 1);
 	return emit_run(&e, (struct run){ 0, p->cnt - 1, 0 });
+}
+
+static uint32_t count_test(void *arg, uint16_t op, uint32_t k, uint32_t t, uint32_t f)
+{
+	(void)op;
+	(void)k;
+	(void)t;
+	(void)f;
+	++*(uint32_t *)arg;
+	return 0;
+}
+
+uint32_t filter_plan_tests(const struct filter_plan *p)
+{
+	uint32_t *targets = calloc(p->targets, sizeof(*targets)), cnt = 0;
+
+	if (!targets)
+		return UINT32_MAX;
+	filter_plan_emit(p, targets, count_test, &cnt);
+	free(targets);
+	return cnt;
 }

@@ -54,6 +54,9 @@ void filter_plan_destroy(struct filter_plan *plan);
 /** Cost of the tree: its tests by size_cost, and executed ones by weight. */
 double filter_plan_cost(const struct filter_plan *plan);
 
+/** Number of its tests. */
+uint32_t filter_plan_tests(const struct filter_plan *plan);
+
 /**
  * Makes a test.
  * @param op  BPF_JEQ, BPF_JGE, BPF_JSET

@@ -294,12 +294,74 @@ static uint32_t build_on(struct builder *b, const struct choice_node *n, uint32_
 	return rest;
 }
 
+static uint32_t plan_test(void *arg, uint16_t op, uint32_t k, uint32_t t, uint32_t f)
+{
+	return filter_ir_test(arg, op, k, t, f);
+}
+
+/* Numbers what segments lead to. */
+static void number_targets(const struct builder *b, const struct choice_node *n,
+			   const double *weights, struct filter_plan_cell *cells, uint32_t *targets)
+{
+	uint32_t cnt = 0;
+
+	for (uint32_t i = 0; i < n->cnt; i++) {
+		struct choice_seg seg = b->c->segs[n->first + i];
+		uint32_t t = 0;
+
+		while (t < cnt && targets[t] != b->made[seg.to])
+			t++;
+		if (t == cnt)
+			targets[cnt++] = b->made[seg.to];
+		/* What nobody asks for weighs a little. */
+		cells[i] = (struct filter_plan_cell){ seg.lo, t, weights[i] + LEAST_FLOW / n->cnt };
+	}
+}
+
+/* The plan for a node's values, and what its targets are. NULL when memory ran out */
+static const struct filter_plan *plan_values(struct builder *b, const struct choice_node *n,
+					     const double *weights, double size_cost,
+					     uint32_t **targets)
+{
+	struct filter_plan_cell *cells = malloc(n->cnt * sizeof(*cells));
+	const struct filter_plan *plan = NULL;
+
+	*targets = malloc(n->cnt * sizeof(**targets));
+	if (cells && *targets) {
+		number_targets(b, n, weights, cells, *targets);
+		plan = filter_plans_get(b->opts->plans, cells, n->cnt, size_cost,
+					b->opts->bits);
+	}
+	free(cells);
+	return plan;
+}
+
+/* As build_shortest(); each test weighs as much as one that every call executes. */
+static uint32_t build_with_bits(struct builder *b, const struct choice_node *n, double *weights,
+				double total, uint32_t least)
+{
+	const struct filter_plan *plan;
+	uint32_t *targets, root = FILTER_IR_NONE;
+
+	for (uint32_t i = 0; i < n->cnt && total > 0; i++)
+		weights[i] /= total;
+	plan = plan_values(b, n, weights, 1, &targets);
+	if (!plan)
+		b->to->failed = true;
+	else if (filter_plan_tests(plan) < least)
+		root = build_on(b, n, filter_plan_tests(plan));
+	if (plan && root == FILTER_IR_NONE && filter_plan_tests(plan) < least)
+		root = filter_plan_emit(plan, targets, plan_test, b->to);
+	free(targets);
+	return root;
+}
+
 /* The fewest tests behind the load of a word; of them the early ones for what is frequent. */
 static uint32_t build_shortest(struct builder *b, const struct choice_node *n)
 {
 	struct filter_tree_cell *cells = malloc(n->cnt * sizeof(*cells));
 	double *weights = calloc(n->cnt, sizeof(*weights)), total = 0;
-	uint32_t root = FILTER_IR_NONE;
+	uint32_t root = FILTER_IR_NONE, tests;
 
 	if (cells && weights) {
 		if (n == b->numbers)
@@ -314,18 +376,17 @@ static uint32_t build_shortest(struct builder *b, const struct choice_node *n)
 			cells[i] = (struct filter_tree_cell){ seg.lo, b->made[seg.to],
 							      weights[i] + least };
 		}
-		root = build_on(b, n, filter_tree_cost(cells, n->cnt));
+		tests = filter_tree_cost(cells, n->cnt);
+		if (b->opts->bits)
+			root = build_with_bits(b, n, weights, total, tests);
+		if (root == FILTER_IR_NONE)
+			root = build_on(b, n, tests);
 		if (root == FILTER_IR_NONE)
 			root = filter_tree(b->to, cells, n->cnt);
 	}
 	free(cells);
 	free(weights);
 	return root;
-}
-
-static uint32_t plan_test(void *arg, uint16_t op, uint32_t k, uint32_t t, uint32_t f)
-{
-	return filter_ir_test(arg, op, k, t, f);
 }
 
 /* Tests that are executed for a value until something else than the word is asked for. */
@@ -368,46 +429,19 @@ static double cost_of(const struct builder *b, const struct choice_node *n, uint
 	return cost;
 }
 
-/* Numbers what segments lead to. */
-static void number_targets(const struct builder *b, const struct choice_node *n,
-			   struct filter_plan_cell *cells, uint32_t *targets)
-{
-	uint32_t cnt = 0;
-
-	for (uint32_t i = 0; i < n->cnt; i++) {
-		struct choice_seg seg = b->c->segs[n->first + i];
-		uint32_t t = 0;
-
-		while (t < cnt && targets[t] != b->made[seg.to])
-			t++;
-		if (t == cnt)
-			targets[cnt++] = b->made[seg.to];
-		/* What nobody asks for weighs a little. */
-		cells[i] = (struct filter_plan_cell){ seg.lo, t,
-						      b->opts->flow[n->first + i] +
-							      LEAST_FLOW / n->cnt };
-	}
-}
-
 /* A trade between the number of tests and how many are executed. */
 static uint32_t build_weighted(struct builder *b, const struct choice_node *n)
 {
-	struct filter_plan_cell *cells = malloc(n->cnt * sizeof(*cells));
-	uint32_t *targets = malloc(n->cnt * sizeof(*targets));
-	uint32_t root = FILTER_IR_NONE, before = b->to->cnt;
-	const struct filter_plan *plan = NULL;
+	uint32_t root = FILTER_IR_NONE, before = b->to->cnt, *targets;
+	const struct filter_plan *plan =
+		plan_values(b, n, &b->opts->flow[n->first], FILTER_SIZE_COST, &targets);
 
-	if (cells && targets) {
-		number_targets(b, n, cells, targets);
-		plan = filter_plans_get(b->opts->plans, cells, n->cnt, FILTER_SIZE_COST, true);
-	}
 	if (plan) {
 		root = build_on(b, n, UINT32_MAX);
 		if (root == FILTER_IR_NONE ||
 		    cost_of(b, n, root, before) > filter_plan_cost(plan))
 			root = filter_plan_emit(plan, targets, plan_test, b->to);
 	}
-	free(cells);
 	free(targets);
 	return root;
 }

@@ -13,7 +13,8 @@ struct filter_synth_opts {
 	 * tests, and what the filter itself tests early, see depth, is tested early.
 	 */
 	const double *flow;
-	struct filter_plans *plans;   /* with flow: kept from one time to the next */
+	struct filter_plans *plans;   /* kept from one time to the next */
+	bool bits; /* tests of bits may save others; without flow it takes time to find out */
 	const struct filter_ir *like; /* without flow: whose order of numbers is a guide */
 };
 

@@ -197,12 +197,48 @@ static void likeness_is_used(void **state)
 	loupe_filter_destroy(filter);
 }
 
+static uint32_t length_at(const struct loupe_filter *filter, uint32_t level, bool bits)
+{
+	struct loupe_filter_opts opts = { .level = level };
+	struct loupe_filter_proof proof;
+	struct loupe_rewrite *rw;
+	uint32_t cnt;
+
+	assert_int_equal(loupe_filter_opts_set(&opts, "bit-tests", bits), 0);
+	assert_int_equal(loupe_filter_optimize_proven(filter, &opts, &rw, &proof, NULL, NULL), 0);
+	assert_int_equal(proof.verdict, LOUPE_PROOF_PROVEN);
+	cnt = loupe_rewrite_after(rw)->cnt;
+	loupe_rewrite_destroy(rw);
+	return cnt;
+}
+
+/* Of 0 .. 15 what has bit 2 set is one thing, the rest another, all above a third. */
+static void bits_tell_windows_apart(void **state)
+{
+	static const struct loupe_cbpf_insn insns[] = {
+		{ 0x20, 0, 0, 16 }, { 0x35, 6, 0, 16 }, { 0x35, 3, 0, 12 }, { 0x35, 3, 0, 8 },
+		{ 0x35, 1, 0, 4 },  { 6, 0, 0, 1 },	{ 6, 0, 0, 2 },	    { 6, 0, 0, 1 },
+		{ 6, 0, 0, 3 },
+	};
+	struct loupe_filter *filter;
+
+	(void)state;
+	assert_int_equal(loupe_filter_create("t", insns, 9, LOUPE_FILTER_SECCOMP, &filter, NULL),
+			 0);
+	/* load, four cuts, three returns; load, a cut, a test of bits, three returns */
+	assert_int_equal(length_at(filter, 2, true), 8);
+	assert_int_equal(length_at(filter, 3, true), 6);
+	assert_int_equal(length_at(filter, 3, false), 8);
+	loupe_filter_destroy(filter);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(trees_are_minimal_and_right),
 		cmocka_unit_test(equal_decisions_are_one),
 		cmocka_unit_test(likeness_is_used),
+		cmocka_unit_test(bits_tell_windows_apart),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
