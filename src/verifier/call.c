@@ -76,6 +76,7 @@ static int record_map(struct vf_env *env, const struct vf_call_meta *meta, int32
 	if (aux->map_idx >= 0 && aux->map_idx != meta->map)
 		aux->map_poison = true;
 	aux->map_idx = meta->map;
+	aux->map_unpriv = !env->bypass_spec_v1;
 	return 0;
 }
 

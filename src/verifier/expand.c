@@ -365,18 +365,26 @@ int vf_check_loop_inlining(struct vf_env *env)
 	return 0;
 }
 
-/* Tail calls that the JIT patches when the map's entry changes. */
-static int check_pokes(struct vf_env *env, const struct vf_program *prog)
+/*
+ * The JIT patches a tail call through one constant entry when that entry changes. An ordinary user's
+ * tail call masks its index, for which the map must be known.
+ */
+static int check_tail_calls(struct vf_env *env, const struct vf_program *prog)
 {
 	uint32_t pokes = 0;
 
-	for (uint32_t i = 0; env->bpf_capable && i < prog->cnt; i++) {
+	for (uint32_t i = 0; i < prog->cnt; i++) {
 		const struct vf_aux *aux = &env->aux[prog->orig[i]];
 		const struct loupe_insn *insn = &prog->insns[i];
 
 		if (!insn_is_helper_call(insn) || insn->imm != BPF_FUNC_tail_call)
 			continue;
-		if (aux->map_poison || aux->map_unpriv || (aux->map_key & VF_MAP_KEY_POISON))
+		if (aux->map_unpriv && aux->map_poison) {
+			vf_msg(env, "tail_call abusing map_ptr\n");
+			return -EINVAL;
+		}
+		if (!env->bpf_capable || aux->map_poison || aux->map_unpriv ||
+		    (aux->map_key & VF_MAP_KEY_POISON))
 			continue;
 		if (++pokes > MAX_POKES) {
 			vf_msg(env, "adding tail call poke descriptor failed\n");
@@ -446,7 +454,7 @@ int vf_check_expansion(struct vf_env *env, const struct vf_program *prog)
 	apply(&g, PASS_LOOP);
 	err = check_conversions(env, prog);
 	if (!err)
-		err = check_pokes(env, prog);
+		err = check_tail_calls(env, prog);
 	if (!err)
 		err = check_passes(&g, PASS_PROLOGUE, PASS_ZEXT);
 	if (!err)

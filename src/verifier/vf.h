@@ -117,7 +117,7 @@ struct vf_aux {
 	uint32_t map_off;  /* ldimm64 of a map value: offset in it */
 	uint64_t map_key;  /* helper call: constant key, or'ed with VF_MAP_KEY_* */
 	bool map_poison;   /* helper call: different maps */
-	bool map_unpriv;
+	bool map_unpriv;   /* helper call: a map whose index must be masked */
 	uint32_t alu_state, alu_limit; /* Spectre masking of pointer arithmetic: VF_ALU_*, bytes */
 	uint32_t ctx_field_size;
 	uint32_t mem_size;
