@@ -53,12 +53,15 @@ static const char *name_or_empty(const char *name)
 	return name ? name : "";
 }
 
-static int verify_row(const struct args *args, const struct loupe_image *image, struct stat_row *row)
+/* logged: the log that the program is read from, NULL: it is verified. */
+static int verify_row(const struct args *args, const struct loupe_image *image,
+		      const struct loupe_logged *logged, struct stat_row *row)
 {
 	struct loupe_verify_result result;
 	uint32_t stack = 0;
 
-	if (loupe_verify(image, &args->verify, &result))
+	if (logged ? loupe_logged_replay(logged, &args->verify, &result) :
+		     loupe_verify(image, &args->verify, &result))
 		return complain_text("out of memory");
 	for (uint32_t i = 0; i < result.subprog_cnt; i++)
 		stack = result.stack_depth[i] > stack ? result.stack_depth[i] : stack;
@@ -81,7 +84,7 @@ static int verify_row(const struct args *args, const struct loupe_image *image, 
 }
 
 static int stat_program(const struct args *args, const char *file, const struct loupe_program *prog,
-			struct stat_table *table)
+			const struct loupe_logged *logged, struct stat_table *table)
 {
 	struct stat_row *row = new_row(table);
 
@@ -92,7 +95,7 @@ static int stat_program(const struct args *args, const char *file, const struct 
 	if (!row->file_name || !row->prog_name)
 		return complain_text("out of memory");
 	if (prog->image)
-		return verify_row(args, prog->image, row);
+		return verify_row(args, prog->image, logged, row);
 	row->verdict = "unloadable";
 	row->reason = prog->reason ? strdup(prog->reason) : NULL;
 	return 0;
@@ -101,13 +104,18 @@ static int stat_program(const struct args *args, const char *file, const struct 
 static int stat_file(const struct args *args, const char *file, struct stat_table *table)
 {
 	struct loupe_program_list list;
-	int status = load_programs(args, file, &list);
+	struct loupe_log_file *log;
+	int status = load_programs_or_log(args, file, &list, &log);
 
 	if (status)
 		return status;
 	for (uint32_t i = 0; !status && i < list.cnt; i++)
-		status = stat_program(args, file, &list.progs[i], table);
-	loupe_program_list_finish(&list);
+		status = stat_program(args, file, &list.progs[i],
+				      log ? loupe_log_file_at(log, i) : NULL, table);
+	if (log)
+		loupe_log_file_destroy(log);
+	else
+		loupe_program_list_finish(&list);
 	return status;
 }
 

@@ -40,6 +40,34 @@ static void print_tail(const char *text, size_t len)
 	}
 }
 
+/* What a log says. */
+static int summarize_log(const struct loupe_logged *logged, const struct loupe_image *image)
+{
+	struct loupe_verify_result result;
+	char verdict[512], lacks[256];
+	const char *text;
+	int status;
+	size_t len;
+
+	if (loupe_logged_replay(logged, NULL, &result))
+		return complain_text("out of memory");
+	verdict_text(&result, verdict, sizeof(verdict));
+	loupe_lacks_print(lacks, sizeof(lacks), result.lacks);
+	printf("%s: %s, verifier log, %u insns\n", input_base_name(image->file), image->name,
+	       image->insn_cnt);
+	printf("  %s\n", verdict);
+	printf("  processed %u insns, %u states, %u at peak, at most %u in one walk\n",
+	       result.counters.insn_processed, result.counters.total_states,
+	       result.counters.peak_states, result.counters.max_states_per_insn);
+	printf("  %u steps read; the log lacks: %s\n", loupe_logged_step_cnt(logged), lacks);
+	text = loupe_logged_text(logged, &len);
+	if (result.verdict == LOUPE_REJECTED)
+		print_tail(text, len);
+	status = verdict_status(result.verdict);
+	loupe_verify_result_finish(&result);
+	return status;
+}
+
 static int summarize_image(const struct args *args, const struct loupe_image *image)
 {
 	struct loupe_log_opts log_opts = { .size = sizeof(log_opts), .level = LOUPE_LOG_LEVEL1 };
@@ -129,7 +157,9 @@ static int summarize_file(const struct args *args, const char *file)
 	for (uint32_t i = 0; input.kind == INPUT_PROGRAMS && i < input.progs.cnt; i++) {
 		const struct loupe_program *prog = &input.progs.progs[i];
 
-		if (prog->image)
+		if (input.log)
+			status = worse(status, summarize_log(loupe_log_file_at(input.log, i), prog->image));
+		else if (prog->image)
 			status = worse(status, summarize_image(args, prog->image));
 		else
 			status = worse(status, complain_text("%s: %s does not load: %s", file, prog->name,

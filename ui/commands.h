@@ -5,6 +5,7 @@
 
 #include "args.h"
 #include "bpfloupe/image.h"
+#include "bpfloupe/log_read.h"
 
 /* Exit status, a contract with scripts. */
 enum {
@@ -41,6 +42,12 @@ const char *errno_name(int err);
  * @return 0, or 2 after one line on stderr
  */
 int load_programs(const struct args *args, const char *file, struct loupe_program_list *list);
+/**
+ * The same, where a verifier log will do.
+ * @param log  receives the log that list is of and is owned by, NULL if file is none
+ */
+int load_programs_or_log(const struct args *args, const char *file, struct loupe_program_list *list,
+			 struct loupe_log_file **log);
 /**
  * The one program that args mean.
  * @return its image, or NULL after one line on stderr

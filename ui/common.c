@@ -36,6 +36,8 @@ int verdict_text(const struct loupe_verify_result *result, char *buf, size_t siz
 	case LOUPE_ACCEPTED:
 		return snprintf(buf, size, "accepted");
 	case LOUPE_REJECTED:
+		if (!result->err) /* a log may not tell it */
+			return snprintf(buf, size, "rejected");
 		return snprintf(buf, size, "rejected: %s (%d)", errno_name(-result->err), -result->err);
 	case LOUPE_NOT_JUDGED:
 		return snprintf(buf, size, "not judged: %s", result->reason);
@@ -47,6 +49,12 @@ int verdict_text(const struct loupe_verify_result *result, char *buf, size_t siz
 
 int load_programs(const struct args *args, const char *file, struct loupe_program_list *list)
 {
+	return load_programs_or_log(args, file, list, NULL);
+}
+
+int load_programs_or_log(const struct args *args, const char *file, struct loupe_program_list *list,
+			 struct loupe_log_file **log)
+{
 	struct loupe_error err;
 	char *data;
 	size_t len;
@@ -54,7 +62,16 @@ int load_programs(const struct args *args, const char *file, struct loupe_progra
 
 	if (input_read(file, &data, &len, &err))
 		return complain(&err);
-	if (loupe_filter_sniff(data, len))
+	if (log)
+		*log = NULL;
+	if (log && input_is_log(file, data, len)) {
+		rc = loupe_log_read(file, data, len, log, &err);
+		if (!rc)
+			*list = *loupe_log_file_programs(*log);
+	} else if (input_is_log(file, data, len))
+		rc = loupe_error_set(&err, -EINVAL, "%s: a verifier log, without the program itself; the explorer "
+				     "and stat take it", file);
+	else if (loupe_filter_sniff(data, len))
 		rc = loupe_error_set(&err, -EINVAL, "%s: a classic filter; optimize, disasm and cfg take it, "
 				     "and the explorer", file);
 	else

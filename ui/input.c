@@ -124,6 +124,22 @@ int input_open_filter(const char *path, const struct input_filters *filters, boo
 	return finish_open(out, path, data, rc);
 }
 
+bool input_is_log(const char *path, const char *data, size_t len)
+{
+	return !is_assembler(path) && loupe_log_sniff(data, len);
+}
+
+static int open_log(const char *path, const char *data, size_t len, struct input *out,
+		    struct loupe_error *err)
+{
+	int rc = loupe_log_read(path, data, len, &out->log, err);
+
+	out->kind = INPUT_PROGRAMS;
+	if (!rc)
+		out->progs = *loupe_log_file_programs(out->log);
+	return rc;
+}
+
 int input_open(const char *path, const struct loupe_load_opts *opts, const struct input_filters *filters,
 	       struct input *out, struct loupe_error *err)
 {
@@ -138,7 +154,9 @@ int input_open(const char *path, const struct loupe_load_opts *opts, const struc
 	rc = input_read(path, &data, &len, err);
 	if (rc)
 		return rc;
-	if (loupe_filter_sniff(data, len)) {
+	if (input_is_log(path, data, len)) {
+		rc = open_log(path, data, len, out, err);
+	} else if (loupe_filter_sniff(data, len)) {
 		rc = open_filter(path, data, len, false, filters, out, err);
 	} else if (loupe_policy_sniff(data, len) && !is_assembler(path)) {
 		rc = open_filter(path, data, len, true, filters, out, err);
@@ -151,7 +169,10 @@ int input_open(const char *path, const struct loupe_load_opts *opts, const struc
 
 void input_finish(struct input *input)
 {
-	loupe_program_list_finish(&input->progs);
+	if (input->log)
+		loupe_log_file_destroy(input->log);
+	else
+		loupe_program_list_finish(&input->progs);
 	loupe_filter_destroy(input->filter);
 	loupe_policy_destroy(input->policy);
 	loupe_weights_finish(&input->weights);

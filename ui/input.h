@@ -5,10 +5,11 @@
 
 #include "bpfloupe/filter.h"
 #include "bpfloupe/load.h"
+#include "bpfloupe/log_read.h"
 #include "bpfloupe/policy.h"
 
 enum input_kind {
-	INPUT_PROGRAMS, /* progs is filled */
+	INPUT_PROGRAMS, /* progs is filled, from a verifier log too */
 	INPUT_FILTER,	/* filter is filled, from a policy too */
 };
 
@@ -21,6 +22,7 @@ struct input {
 	struct loupe_weights weights; /* how often calls are made; no rows: unknown */
 	uint32_t arch;		      /* AUDIT_ARCH_* of its calls where the filter does not say */
 	char *text;		      /* the policy's own, NULL: it was no policy */
+	struct loupe_log_file *log;   /* the log that progs are of and owned by, NULL: they are themselves */
 };
 
 /* How filters and policies are read. Zero-initialised: the defaults. */
@@ -57,6 +59,9 @@ int input_open(const char *path, const struct loupe_load_opts *opts, const struc
  */
 int input_open_filter(const char *path, const struct input_filters *filters, bool only_policy,
 		      struct input *out, struct loupe_error *err);
+
+/** True if the contents of path are a verifier log. */
+bool input_is_log(const char *path, const char *data, size_t len);
 
 /** Frees what an input owns and empties it. */
 void input_finish(struct input *input);

@@ -72,6 +72,9 @@ int listing_insn_text(const struct listing *listing, uint32_t insn, bool code, c
 		buf[0] = '\0';
 		return 0;
 	}
+	/* in a log's program; no kernel takes code 0 */
+	if (listing->source && !listing->insns[insn].code && loupe_source_is_logged(listing->source))
+		return snprintf(buf, size, "(not in the log)");
 	pair[0] = listing->insns[insn];
 	/* a long constant whose second half is missing has a zero there */
 	pair[1] =
@@ -136,7 +139,7 @@ struct pen listing_draw_row(const struct listing *listing, uint32_t row, struct 
 	case LISTING_INSN:
 		listing_insn_text(listing, r->insn, code, text, sizeof(text));
 		pen_printf(&pen, UI_NUMBER, "%*u: ", listing->digits, r->insn);
-		if (code && text[0] == '(') {
+		if (code && text[0] == '(' && text[3] == ')') {
 			pen_printf(&pen, UI_DIM, "%.5s", text);
 			pen_text(&pen, role, text + (strlen(text) > 5 ? 5 : 0));
 		} else {

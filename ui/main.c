@@ -73,8 +73,9 @@ static void write_help(FILE *out)
 	fprintf(out, "\noptions:\n");
 	args_write_options(out, 0, false);
 	fprintf(out, "\nFILE: an ELF object, an executable with BPF objects inside, assembler text (.bpfasm), a\n"
-		     "classic filter (sock_filter bytes, tcpdump -ddd text, C initializers), or a seccomp policy\n"
-		     "(OCI or Docker JSON, Firecracker JSON, minijail text).\n"
+		     "classic filter (sock_filter bytes, tcpdump -ddd text, C initializers), a seccomp policy (OCI\n"
+		     "or Docker JSON, Firecracker JSON, minijail text), or, for the explorer and stat, a verifier\n"
+		     "log as the kernel or libbpf printed it; - is standard input.\n"
 		     "Exit status: 0 accepted or done, 1 rejected or different, 2 usage or unreadable input, 3 not judged.\n");
 }
 

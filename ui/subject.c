@@ -35,6 +35,7 @@ void subject_init(struct subject *subject, const struct input *input, uint32_t n
 	}
 	subject->prog = &input->progs.progs[n];
 	subject->image = subject->prog->image;
+	subject->logged = input->log ? loupe_log_file_at(input->log, n) : NULL;
 	if (!subject->image) {
 		subject->state = SUBJECT_NOT_LOADED;
 		return;
@@ -88,6 +89,8 @@ const char *subject_type(const struct subject *subject)
 	if (subject->filter)
 		return subject->filter->flavour == LOUPE_FILTER_SECCOMP ? "seccomp filter"
 									: "socket filter";
+	if (subject->logged)
+		return "verifier log";
 	name = subject->image ? loupe_prog_type_name(subject->image->prog_type) : NULL;
 	return name ? name : "?";
 }
@@ -121,7 +124,9 @@ static int verify(struct subject_work *work)
 	work->opts.progress_ctx = work;
 	work->opts.listeners[0] = loupe_trace_listener(work->trace);
 	work->opts.listener_cnt = 1;
-	rc = loupe_verify(image, &work->opts, &work->result);
+	rc = work->subject->logged ?
+		     loupe_logged_replay(work->subject->logged, &work->opts, &work->result) :
+		     loupe_verify(image, &work->opts, &work->result);
 	if (rc)
 		return rc;
 	work->have_result = true;
@@ -293,7 +298,8 @@ struct job *subject_job(struct subject *subject, const struct loupe_verify_opts 
 	work->done = on_done;
 	work->data = data;
 	snprintf(work->job.what, sizeof(work->job.what), "%s %s",
-		 subject->filter ? "Optimizing" : "Verifying", subject_name(subject));
+		 subject->filter ? "Optimizing" : subject->logged ? "Reading" : "Verifying",
+		 subject_name(subject));
 	work->job.unit = "instructions processed";
 	work->job.total = opts->insn_limit;
 	subject->state = SUBJECT_WORKING;

@@ -34,6 +34,7 @@ struct subject {
 	const struct loupe_program *prog; /* NULL for a filter */
 	const struct loupe_image *image;  /* NULL for a filter, and if it did not load */
 	const struct loupe_filter *filter;
+	const struct loupe_logged *logged; /* the log that it is read from, NULL if it is verified */
 	enum subject_state state;
 
 	/* programs, when READY */

@@ -56,6 +56,11 @@ const char *view_refuses(enum view_id id, const struct subject *subject)
 		return "There is nothing to show: see the line above.";
 	if (needs == VIEW_NEEDS_TRACE && subject->filter)
 		return "A classic filter is not verified by exploring it: there is nothing to walk.";
+	if (id == VIEW_LAB && subject->logged)
+		return "A log cannot be run again: the lab needs the program.";
+	if (id == VIEW_CFG && subject->logged && subject->state == SUBJECT_READY &&
+	    subject->result.lacks & LOUPE_LACKS_FACTS)
+		return "This log does not hold the whole program: one of level 2 has its instructions.";
 	if (needs == VIEW_NEEDS_FILTER && !subject->filter)
 		return "This is for classic filters, which have rules and calls.";
 	return NULL;
@@ -169,6 +174,14 @@ static enum view_id suitable_view(const struct tui *tui, const struct subject *s
 	return VIEW_WALK;
 }
 
+static void say_lacks(struct tui *tui, const struct subject *subject)
+{
+	char lacks[200];
+
+	loupe_lacks_print(lacks, sizeof(lacks), subject->result.lacks);
+	tui_say(tui, UI_NOTICE, "Read from a log, which lacks: %s", lacks);
+}
+
 struct view *tui_view(struct tui *tui)
 {
 	struct subject *subject = tui_current_subject(tui);
@@ -180,6 +193,8 @@ struct view *tui_view(struct tui *tui)
 			tui->view = suitable_view(tui, subject);
 		if (tui->lesson)
 			lesson_arrive(tui);
+		if (subject->logged)
+			say_lacks(tui, subject);
 	}
 	return open_view(tui, tui->view);
 }
@@ -430,6 +445,10 @@ static void ask_kernel(struct tui *tui)
 
 	if (!subject || !subject->image || subject->state != SUBJECT_READY) {
 		tui_say(tui, UI_NOTICE, "there is no verified program to ask the kernel about");
+		return;
+	}
+	if (subject->logged) {
+		tui_say(tui, UI_NOTICE, "this is what a kernel said; only a program can be asked about again");
 		return;
 	}
 	if (subject->kernel == KERNEL_ASKED)

@@ -122,6 +122,16 @@ static void draw_origin(struct pen *pen, const struct subject *subject)
 		pen_right(pen, UI_DIM, input_base_name(subject->input->path));
 		return;
 	}
+	if (subject && subject->logged) {
+		char lacks[200] = "lacks ";
+
+		if (subject->state != SUBJECT_READY)
+			return;
+		loupe_lacks_print(lacks + 6, sizeof(lacks) - 6, subject->result.lacks);
+		pen->end--;
+		pen_right(pen, UI_DIM, lacks);
+		return;
+	}
 	if (subject && subject->image) {
 		btf = subject->image->host.kernel_btf;
 		kernel = kernels[subject->kernel].words;

@@ -15,8 +15,8 @@ struct log_mark {
 
 /* Everything that one verification writes. */
 struct log_text {
-	struct loupe_log *log;
-	const char *text; /* NUL-terminated, owned by log */
+	struct loupe_log *log; /* NULL: text is what the user brought */
+	const char *text; /* owned by log, or by the input */
 	size_t len;
 	size_t *lines; /* where each begins */
 	int64_t line_cnt;
@@ -109,6 +109,21 @@ static int index_lines(struct log_text *text)
 	return 0;
 }
 
+/* The log that the program was read from. */
+static int take_logged(const struct loupe_logged *logged, struct log_text *text)
+{
+	uint32_t cnt = loupe_logged_step_cnt(logged);
+
+	text->text = loupe_logged_text(logged, &text->len);
+	text->marks = calloc((size_t)cnt + 1, sizeof(*text->marks));
+	if (!text->marks)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < cnt; i++)
+		text->marks[i] = (struct log_mark){ loupe_logged_step_offset(logged, i), i };
+	text->mark_cnt = cnt;
+	return index_lines(text);
+}
+
 static void progress(void *ctx, uint32_t insn_processed)
 {
 	struct log_work *work = ctx;
@@ -127,7 +142,11 @@ static int run(struct job *job)
 					   .unprivileged = opts.unprivileged };
 	const struct loupe_image *image = view->view.subject->image;
 	struct loupe_verify_result result;
-	int rc = loupe_log_create(image, &log_opts, &work->text.log);
+	int rc;
+
+	if (view->view.subject->logged)
+		return take_logged(view->view.subject->logged, &work->text);
+	rc = loupe_log_create(image, &log_opts, &work->text.log);
 
 	if (rc)
 		return rc;
@@ -341,8 +360,12 @@ static void draw(struct view *view, struct screen *screen, struct rect area)
 	char title[96], note[64], number[NUMBER_TEXT], total[NUMBER_TEXT];
 	struct rect inner;
 
-	snprintf(title, sizeof(title), "log at level %u  %s lines", log->level,
-		 number_text(number, (uint64_t)log->text.line_cnt));
+	if (view->subject->logged)
+		snprintf(title, sizeof(title), "the log that was read  %s lines",
+			 number_text(number, (uint64_t)log->text.line_cnt));
+	else
+		snprintf(title, sizeof(title), "log at level %u  %s lines", log->level,
+			 number_text(number, (uint64_t)log->text.line_cnt));
 	inner = pane_frame(screen, area, log->work ? "log" : title, true);
 	log->h = inner.h;
 	if (log->work) {
@@ -395,6 +418,10 @@ static void note_place(struct log_view *log)
 
 static void set_level(struct log_view *log, uint32_t level)
 {
+	if (log->view.subject->logged) {
+		tui_say(log->view.tui, UI_NOTICE, "a log that was read has the level that it was written at");
+		return;
+	}
 	log->level = level;
 	if (start(log))
 		tui_say(log->view.tui, UI_ERROR, "out of memory");

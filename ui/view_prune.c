@@ -2,6 +2,8 @@
 /* Prune: what pruning did at each insn; its comparisons; two states side by side. */
 #include "prune.h"
 
+#include "wrap.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -170,6 +172,8 @@ static bool request(struct view *view, enum request request)
 	struct prune_view *prune = (struct prune_view *)view;
 	const int64_t cnt[] = { prune->row_cnt, (int64_t)prune->event_cnt, prune->cell_cnt };
 
+	if (view->subject->logged)
+		return false;
 	switch (request) {
 	case REQ_ENTER:
 		enter(prune);
@@ -265,9 +269,42 @@ static bool search(struct view *view, const char *text, bool forward)
 
 /* ---- opening, drawing, text --------------------------------------------------------------- */
 
+/* What a log can say of pruning: where paths ended because of it. */
+static void draw_logged(struct prune_view *prune, struct screen *screen, struct rect area)
+{
+	struct rect inner = pane_frame(screen, area, "pruning, as far as a log tells", true);
+	char lacks[200], text[700];
+	int y = 0;
+
+	loupe_lacks_print(lacks, sizeof(lacks), prune->view.subject->result.lacks);
+	snprintf(text, sizeof(text),
+		 "A verifier log does not hold comparisons. This one lacks: %s. "
+		 "With the program itself (bpfloupe FILE.o --log LOG) each miss has its reason.", lacks);
+	y += wrap_text(screen, (struct rect){ inner.x + 1, inner.y, inner.w - 2, 4 }, 0, UI_NOTICE, text);
+	y++;
+	for (uint32_t i = 0; i < loupe_trace_insn_cnt(prune->trace) && y < inner.h; i++) {
+		struct pen pen = pen_at(screen, inner.x + 1, inner.y + y, inner.w - 2);
+		struct loupe_insn_stats stats;
+
+		if (loupe_trace_insn_stats(prune->trace, i, &stats) || !stats.pruned)
+			continue;
+		listing_insn_text(&prune->listing, i, false, text, sizeof(text));
+		pen_printf(&pen, UI_HIT, "%6u pruned ", stats.pruned);
+		pen_printf(&pen, UI_TEXT, "of %6u arrivals at ", stats.visits);
+		pen_printf(&pen, UI_NUMBER, "%u: ", i);
+		pen_text(&pen, UI_TEXT, text);
+		y++;
+	}
+}
+
 static void draw(struct view *view, struct screen *screen, struct rect area)
 {
 	struct prune_view *prune = (struct prune_view *)view;
+
+	if (view->subject->logged) {
+		draw_logged(prune, screen, area);
+		return;
+	}
 
 	switch (prune->level) {
 	case PRUNE_LIST:

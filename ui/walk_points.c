@@ -214,7 +214,9 @@ void walk_draw_points(struct walk_view *walk, struct screen *screen, struct rect
 		struct pen pen = pen_at(screen, area.x, area.y, area.w);
 
 		pen_text(&pen, UI_DIM,
-			 facts && facts->prune_point
+			 walk->view.subject->logged
+				 ? "a log does not tell where states were stored, compared or evicted"
+			 : facts && facts->prune_point
 				 ? "states are compared here, but none was ever stored"
 				 : "no state is stored or compared at this insn");
 	}

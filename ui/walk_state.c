@@ -160,7 +160,10 @@ static void add_events(struct walk_view *walk)
 	if (flags & LOUPE_STEP_ERROR)
 		add_news(walk, UI_ERROR, LOUPE_NO_STEP, "✗ %s",
 			 *walk->view.subject->error ? walk->view.subject->error : "rejected here");
-	if (flags & LOUPE_STEP_PRUNED)
+	if (flags & LOUPE_STEP_PRUNED && !pruned_by(walk))
+		add_news(walk, UI_HIT, LOUPE_NO_STEP,
+			 "✓ pruned: a checkpoint covers this state, the path ends here");
+	else if (flags & LOUPE_STEP_PRUNED)
 		add_news(walk, UI_HIT, LOUPE_NO_STEP,
 			 "✓ pruned: checkpoint #%u covers this state, the path ends here",
 			 pruned_by(walk));

@@ -31,6 +31,9 @@ struct loupe_source_line {
  */
 LOUPE_API int loupe_source_create(const struct loupe_image *image, struct loupe_source **out);
 
+/** True if the image is one made from a verifier log, in which insns may be missing. */
+LOUPE_API bool loupe_source_is_logged(const struct loupe_source *source);
+
 /** Frees the source. NULL is fine. */
 LOUPE_API void loupe_source_destroy(struct loupe_source *source);
 

@@ -186,6 +186,10 @@ void reg_text(struct text *t, const struct loupe_reg *reg, uint32_t frameno,
 {
 	if (reg->type == NOT_INIT)
 		return;
+	if (reg->type == REG_NOT_LOGGED) {
+		text_str(t, "? (not in the log)");
+		return;
+	}
 	if (reg->type == SCALAR_VALUE) {
 		if (reg->precise)
 			text_char(t, 'P');

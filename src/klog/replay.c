@@ -362,6 +362,24 @@ static void one_item(struct walk *w)
 
 /* --- the whole log --------------------------------------------------------------------------- */
 
+/* The errno that goes with the message, where it can be no other; 0 if not. */
+static int implied_errno(const struct walk *w)
+{
+	static const char *const too_big[] = { "BPF program is too large. Processed ",
+					       "The sequence of " };
+	const struct log_item *item;
+
+	if (w->message_item >= w->log->item_cnt)
+		return 0;
+	item = &w->log->items[w->message_item];
+	for (size_t i = 0; i < sizeof(too_big) / sizeof(too_big[0]); i++) {
+		if (item->len > strlen(too_big[i]) &&
+		    !memcmp(w->log->text + item->at, too_big[i], strlen(too_big[i])))
+			return -E2BIG;
+	}
+	return 0;
+}
+
 static void judge(struct walk *w)
 {
 	struct loupe_verify_result *r = w->result;
@@ -383,6 +401,8 @@ static void judge(struct walk *w)
 	else if (log->lacks & LOUPE_LACKS_END && !rejected)
 		r->verdict = LOUPE_NOT_JUDGED;
 	r->err = r->verdict == LOUPE_REJECTED ? log->err : 0;
+	if (r->verdict == LOUPE_REJECTED && !r->err)
+		r->err = implied_errno(w);
 	r->lacks = log->lacks;
 	if (r->verdict == LOUPE_REJECTED && !r->err)
 		r->lacks |= LOUPE_LACKS_ERRNO;

@@ -43,6 +43,11 @@ int loupe_source_create(const struct loupe_image *image, struct loupe_source **o
 	return 0;
 }
 
+bool loupe_source_is_logged(const struct loupe_source *source)
+{
+	return source->image->from_log;
+}
+
 void loupe_source_destroy(struct loupe_source *source)
 {
 	if (!source)
@@ -52,8 +57,8 @@ void loupe_source_destroy(struct loupe_source *source)
 	free(source);
 }
 
-/* Entries of the tables are sorted by insn_off, which the verifier checks and we only rely on to find
- * something. */
+/* Entries of the tables are sorted by insn_off, which the verifier checks and we only rely on to
+ * find something. */
 static const struct loupe_line_info *find_line(const struct loupe_image *image, uint32_t insn)
 {
 	uint32_t low = 0, high = image->line_info_cnt;
@@ -133,9 +138,9 @@ static const char *kfunc_name(void *ctx, const struct loupe_insn *insn)
 	/* off 0 is the kernel itself; others are modules' BTF, which an image does not hold */
 	if (insn->off || !source->kernel_btf || insn->imm <= 0)
 		return NULL;
-	return btf_kind(source->kernel_btf, (uint32_t)insn->imm) == BTF_KIND_FUNC ?
-		       btf_name(source->kernel_btf, (uint32_t)insn->imm) :
-		       NULL;
+	return btf_kind(source->kernel_btf, (uint32_t)insn->imm) == BTF_KIND_FUNC
+		       ? btf_name(source->kernel_btf, (uint32_t)insn->imm)
+		       : NULL;
 }
 
 /* The one context that both callbacks get is the source. */
