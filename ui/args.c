@@ -33,6 +33,7 @@ enum option_id {
 	OPT_SORT,
 	OPT_FILTER,
 	OPT_EMIT,
+	OPT_PID,
 	OPT_EXPLAIN,
 	OPT_POLICY,
 	OPT_LEVEL_1,
@@ -90,6 +91,7 @@ static const struct option_row options[] = {
 	{ OPT_SORT, "s", "COLUMNS", FOR_STAT, "columns to sort by; a trailing > sorts downwards, < upwards" },
 	{ OPT_FILTER, "f", "FILTERS", FOR_STAT, "rows to show: COLUMN=VALUE, COLUMN>N ..., or a name with * and ?, or FILE/PROGRAM; ! before it: not those" },
 	{ OPT_EMIT, "emit", "FORM", FOR_POLICY, "ddd, asm, words, c, raw, stats, graph, dot, svg or json (default ddd)" },
+	{ OPT_PID, "pid", "N[:K]", FOR_FILTERS | FOR_DISASM, "instead of a file, the seccomp filters of process N (root); K: only one, 0 is the newest" },
 	{ OPT_EXPLAIN, "explain", "[=WHAT]", FOR_OPTIMIZE, "why each load and comparison stayed, and every edit; WHAT: only a call (ioctl), its loads of one argument (ioctl:1), or a line of the policy (:12)" },
 	{ OPT_POLICY, "policy", "FILE", FOR_OPTIMIZE | FOR_EXPLORE, "explain a filter by the rules of this policy" },
 	{ OPT_LEVEL_1, "O1", NULL, FOR_FILTERS, "keep the filter's tests: share tails, lead ways over what they decide" },
@@ -295,6 +297,9 @@ static int set_option(struct args *args, const struct option_row *row, char *val
 		return 0;
 	case OPT_EMIT:
 		args->emit = value;
+		return 0;
+	case OPT_PID:
+		args->pid = value;
 		return 0;
 	case OPT_EXPLAIN:
 		args->explain = true;

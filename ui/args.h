@@ -47,6 +47,7 @@ struct args {
 	const char *table;   /* --table */
 	struct input_filters filters; /* --arch, --policy, --weights, and what policies ask for */
 	const char *caps[64]; /* --caps, what filters.policy.caps points to */
+	const char *pid;      /* --pid, NULL: none */
 	bool explain;
 	const char *explain_what; /* --explain=, NULL: everything */
 	bool before;	      /* cfg: of the program as it was loaded */

@@ -131,13 +131,16 @@ static void filter_words(const struct cfg_side side[2], int active, const struct
 	const struct loupe_edit *edit;
 	struct rect inner;
 
-	if (!edits)
+	if (!cnt)
+		snprintf(title, sizeof(title), "no edits");
+	else if (!edits)
 		snprintf(title, sizeof(title), "before all of %s edits", number_text(b, cnt));
 	else
 		snprintf(title, sizeof(title), "edit %s of %s  %s", number_text(a, edits),
 			 number_text(b, cnt), loupe_rewrite_edit_get(rw, edits - 1)->pass);
 	inner = pane_frame(screen, outer, title, false);
-	pane_note(screen, outer, UI_NOTICE, verdict);
+	if (*verdict)
+		pane_note(screen, outer, UI_NOTICE, verdict);
 	inner.x++;
 	inner.w -= 2;
 	/* while stepping, the edit; with all of them done, what became of the selection */
@@ -147,7 +150,7 @@ static void filter_words(const struct cfg_side side[2], int active, const struct
 		add_words(screen, &inner, UI_STRONG, text);
 		edit_rules(subject, edit->id, text, sizeof(text));
 		add_words(screen, &inner, UI_TEXT, text);
-	} else if (!edits) {
+	} else if (!edits && cnt) {
 		add_words(screen, &inner, UI_TEXT,
 			  "] goes through the edits one by one, } shows the graph after all of them");
 	} else if (active == CFG_AFTER && side[CFG_AFTER].cursor < side[CFG_AFTER].cnt) {

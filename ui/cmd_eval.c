@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "commands.h"
+#include "pid_input.h"
 
 static bool parse_value(const char *text, uint64_t max, uint64_t *out)
 {
@@ -57,7 +58,8 @@ static int run_one(const struct loupe_filter *filter, const struct loupe_seccomp
 	return loupe_filter_eval(filter, &input, run, &err) ? complain(&err) : 0;
 }
 
-static int show_call(const struct args *args, const struct loupe_filter *filter)
+/* @param result  receives the answer, may be NULL */
+static int show_call(const struct args *args, const struct loupe_filter *filter, uint32_t *result)
 {
 	struct loupe_seccomp_data data = { 0 };
 	struct loupe_filter_run run = { 0 };
@@ -70,6 +72,8 @@ static int show_call(const struct args *args, const struct loupe_filter *filter)
 	if (!run.path)
 		return complain_text("out of memory");
 	status = run_one(filter, &data, &run);
+	if (result)
+		*result = run.result;
 	if (!status) {
 		for (uint32_t i = 0; i < run.executed; i++) {
 			uint32_t at = run.path[i];
@@ -164,6 +168,32 @@ static int eval_table(const struct args *args, const struct loupe_filter *filter
 	return status;
 }
 
+/* A call goes through all filters of a process; the worst answer is the kernel's. */
+static int eval_stack(const struct args *args)
+{
+	struct loupe_seccomp_stack stack;
+	uint32_t results[64], which = 0, shown = 0;
+	struct loupe_error err;
+	char text[64];
+	int status = STATUS_OK;
+
+	if (pid_input_stack(args->files[0], &stack, &err))
+		return complain(&err);
+	for (; shown < stack.cnt && shown < 64 && !status; shown++) {
+		if (stack.cnt > 1)
+			printf("# filter %" PRIu32 "%s\n", shown, shown ? "" : ", the newest");
+		status = show_call(args, stack.filters[shown], &results[shown]);
+	}
+	if (!status && stack.cnt > shown)
+		status = complain_text("%s: more than %" PRIu32 " filters", args->files[0], shown);
+	if (!status && stack.cnt > 1) {
+		loupe_seccomp_action_text(loupe_seccomp_stack_answer(results, shown, &which), text, sizeof(text));
+		printf("# all of them: %s, as filter %" PRIu32 " says\n", text, which);
+	}
+	loupe_seccomp_stack_finish(&stack);
+	return status;
+}
+
 int cmd_eval(const struct args *args)
 {
 	struct input input = { 0 };
@@ -172,6 +202,8 @@ int cmd_eval(const struct args *args)
 
 	if (!args->table && args->file_cnt < 2)
 		return complain_text("eval needs a system call behind the filter, or --table FILE");
+	if (pid_input_is(args->files[0]) && !args->table)
+		return eval_stack(args);
 	if (input_open_filter(args->files[0], &args->filters, false, &input, &err))
 		status = complain(&err);
 	else if (input.filter->flavour != LOUPE_FILTER_SECCOMP)
@@ -179,7 +211,7 @@ int cmd_eval(const struct args *args)
 				       args->files[0]);
 	else
 		status = args->table ? eval_table(args, input.filter, &input.weights)
-				     : show_call(args, input.filter);
+				     : show_call(args, input.filter, NULL);
 	input_finish(&input);
 	return status;
 }

@@ -2,6 +2,7 @@
 /* Telling filters from eBPF, and opening either. */
 #include "input.h"
 
+#include "pid_input.h"
 #include "policy_input.h"
 
 #include <errno.h>
@@ -95,6 +96,22 @@ static int open_filter(const char *path, const char *data, size_t len, bool is_p
 				    err);
 }
 
+/* A filter of a live process. */
+static int open_process(const char *path, const struct input_filters *filters, struct input *out,
+			struct loupe_error *err)
+{
+	int rc;
+
+	rc = pid_input_filter(path, &out->filter, err);
+	if (rc)
+		return rc;
+	out->kind = INPUT_FILTER;
+	out->arch = filters->arch ? filters->arch : AUDIT_ARCH_X86_64;
+	if (filters->weights)
+		rc = loupe_weights_load(filters->weights, NULL, 0, out->arch, &out->weights, err);
+	return rc ? rc : open_beside(filters, out, err);
+}
+
 static int finish_open(struct input *out, const char *path, char *data, int rc)
 {
 	free(data);
@@ -115,6 +132,8 @@ int input_open_filter(const char *path, const struct input_filters *filters, boo
 	int rc;
 
 	*out = (struct input){ 0 };
+	if (pid_input_is(path))
+		return finish_open(out, path, NULL, open_process(path, filters, out, err));
 	rc = input_read(path, &data, &len, err);
 	if (rc)
 		return rc;
@@ -151,6 +170,8 @@ int input_open(const char *path, const struct loupe_load_opts *opts, const struc
 	*out = (struct input){ 0 };
 	if (!filters)
 		filters = &defaults;
+	if (pid_input_is(path))
+		return finish_open(out, path, NULL, open_process(path, filters, out, err));
 	rc = input_read(path, &data, &len, err);
 	if (rc)
 		return rc;

@@ -6,6 +6,7 @@
 
 #include "commands.h"
 #include "out.h"
+#include "pid_input.h"
 #include "roff.h"
 #include "tui.h"
 
@@ -164,6 +165,11 @@ static int run(int argc, char **argv)
 		else
 			write_help(stdout);
 		return STATUS_OK;
+	}
+	if (args.pid) {
+		err = pid_input_expand(&args, command->id == FOR_EXPLORE);
+		if (err)
+			return err;
 	}
 	if (!args.file_cnt && !args.generate && !args.lessons) {
 		if (command->name)

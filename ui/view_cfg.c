@@ -222,7 +222,7 @@ static void judge(struct cfg_view *cfg)
 	int rc = 0;
 
 	cfg->verdict[0] = '\0';
-	if (!cfg->edit)
+	if (!cfg->edit && loupe_rewrite_edit_cnt(subject->rewrite))
 		return;
 	if (cfg->edit < loupe_rewrite_edit_cnt(subject->rewrite)) {
 		rc = loupe_filter_from_rewrite(subject->filter, subject->rewrite, cfg->edit, &filter, &err);

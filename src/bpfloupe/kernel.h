@@ -8,6 +8,7 @@
 #define BPFLOUPE_KERNEL_H
 
 #include "common.h"
+#include "filter.h"
 #include "image.h"
 #include "verify.h"
 
@@ -114,6 +115,35 @@ LOUPE_API void loupe_log_compare_destroy(struct loupe_log_compare *compare);
  * @return the new length
  */
 LOUPE_API size_t loupe_log_normalise(char *text, size_t len);
+
+/* ---- filters of a live process ------------------------------------------------------------ */
+
+/* The seccomp filters of a process: all of them run for each system call. */
+struct loupe_seccomp_stack {
+	struct loupe_filter **filters; /* the newest, which runs first, is the first */
+	uint32_t cnt;
+};
+
+/**
+ * Reads the filters of a process or thread, which is stopped for a moment. Needs CAP_SYS_ADMIN and
+ * leave to trace it, a kernel with checkpoint/restore, and no filter on the caller itself.
+ * @param out  filled on success; free with loupe_seccomp_stack_finish()
+ * @return 0; -EPERM, -EACCES, -ESRCH, -EINVAL (it has no filter), -EIO (not in this kernel) ... with
+ *         one line that says so
+ */
+LOUPE_API int loupe_seccomp_stack_read(int32_t pid, struct loupe_seccomp_stack *out,
+				       struct loupe_error *err);
+
+/** Frees the filters and zeroes it. */
+LOUPE_API void loupe_seccomp_stack_finish(struct loupe_seccomp_stack *stack);
+
+/**
+ * What the kernel does when stacked filters return different values: the action that is worst for
+ * the call wins, among equal ones the newest filter's.
+ * @param results  what each filter returned, the newest first; at least one
+ * @param which    receives whose answer that is, may be NULL
+ */
+LOUPE_API uint32_t loupe_seccomp_stack_answer(const uint32_t *results, uint32_t cnt, uint32_t *which);
 
 #ifdef __cplusplus
 }
