@@ -17,6 +17,7 @@ struct subject_work {
 	struct loupe_trace *trace;
 	struct loupe_verify_result result;
 	bool have_result;
+	struct findings findings;
 	struct loupe_rewrite *rewrite;
 	struct loupe_filter_proof proof;
 	uint32_t level;
@@ -132,6 +133,7 @@ static int verify(struct subject_work *work)
 	work->have_result = true;
 	/* a trace that is cut short still answers what was recorded until then */
 	loupe_trace_finish(work->trace);
+	findings_make(&work->findings, work->trace, work->subject->names);
 	return work->job.cancel ? -ECANCELED : 0;
 }
 
@@ -227,6 +229,7 @@ static void take_verdict(struct subject *subject, struct subject_work *work)
 	loupe_verify_result_finish(&subject->result);
 	subject->result = work->result;
 	subject->trace = work->trace;
+	subject->findings = work->findings;
 	subject->error_insn = work->result.insn_idx;
 	work->trace = NULL;
 	work->have_result = false;

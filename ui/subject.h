@@ -7,6 +7,7 @@
 #include "bpfloupe/source.h"
 #include "bpfloupe/trace.h"
 #include "bpfloupe/why.h"
+#include "finding.h"
 #include "input.h"
 #include "jobs.h"
 
@@ -44,6 +45,7 @@ struct subject {
 	struct loupe_trace *trace;	   /* NULL when it was dropped: verify again to have one */
 	struct loupe_source *source;
 	struct loupe_names *names;
+	struct findings findings; /* stay when the trace is dropped */
 	enum subject_kernel kernel;
 
 	/* filters */

@@ -3,6 +3,7 @@
 #include "panes.h"
 #include "screen_write.h"
 #include "view.h"
+#include "wrap.h"
 
 #include <errno.h>
 #include <string.h>
@@ -196,24 +197,40 @@ static void draw_selected(const struct subject *subject, struct screen *screen, 
 	}
 }
 
+static void draw_finding(const struct subject *subject, struct screen *screen, struct rect at)
+{
+	if (subject->state != SUBJECT_READY || subject->filter)
+		return;
+	if (*subject->error)
+		wrap_text(screen, at, 0, UI_DIM, subject->error);
+	else if (subject->findings.cnt)
+		wrap_text(screen, at, 0, UI_DIM, subject->findings.text[0]);
+}
+
 static void draw(struct view *view, struct screen *screen, struct rect area)
 {
 	struct list_view *list = (struct list_view *)view;
 	uint32_t cnt = tui_subject_cnt(view->tui);
 	struct columns at = place_columns(view->tui, area.w);
 	struct job *job = jobs_running(tui_jobs(view->tui));
-	int h = area.h - 2;
+	int h = area.h - 2, each;
 
 	h -= 2;
 	list->h = h;
 	scroll_fit(&list->scroll, cnt, h);
 	draw_head(screen, area, &at);
 	screen_hline(screen, area.x, area.y + 1, area.w, UI_FRAME);
+	/* few programs have room for what is worth knowing of each */
+	each = cnt * 3 <= (uint32_t)h ? 3 : 1;
 	for (int i = 0; i < h && list->scroll.top + i < cnt; i++) {
-		struct rect row = { area.x, area.y + 2 + i, area.w, 1 };
+		struct rect row = { area.x, area.y + 2 + i * each, area.w, 1 };
 		int64_t n = list->scroll.top + i;
 
 		draw_row(view, (uint32_t)n, screen, row, &at);
+		if (each > 1)
+			draw_finding(tui_subject(view->tui, (uint32_t)n), screen,
+				     (struct rect){ area.x + at.section, row.y + 1,
+						    area.w - at.section - 1, 2 });
 		if (n == list->scroll.cursor)
 			screen_ground(screen, row, UI_GROUND_CURSOR);
 		if (*tui_pattern(view->tui))

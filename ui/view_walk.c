@@ -376,6 +376,8 @@ static void draw(struct view *view, struct screen *screen, struct rect area)
 
 	if (walk->walked) {
 		titles(walk, path, sizeof(path));
+		if (walk_tells_findings(walk))
+			snprintf(path, sizeof(path), "in short");
 		snprintf(title, sizeof(title), "state before insn %d", walk->info.insn_idx);
 	}
 	inner[WALK_PROGRAM] = pane_frame(screen, frames[WALK_PROGRAM], subject_name(view->subject),
@@ -391,7 +393,8 @@ static void draw(struct view *view, struct screen *screen, struct rect area)
 			 number_text(cnt, loupe_trace_step_cnt(walk->trace)));
 		pane_note(screen, frames[WALK_STATE], UI_STRONG, note);
 		snprintf(note, sizeof(note), "depth %u", walk->info.path_depth);
-		pane_note(screen, frames[WALK_PATH], UI_DIM, note);
+		if (!walk_tells_findings(walk))
+			pane_note(screen, frames[WALK_PATH], UI_DIM, note);
 	}
 	inner[WALK_POINTS] = pane_frame(screen, frames[WALK_POINTS], title,
 					walk->focus == WALK_POINTS);

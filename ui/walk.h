@@ -91,6 +91,9 @@ int walk_fill_state(struct walk_view *walk);
 int walk_fill_path(struct walk_view *walk);
 int walk_fill_points(struct walk_view *walk);
 
+/** True at the first step, where the path pane tells in short what the whole run did. */
+bool walk_tells_findings(const struct walk_view *walk);
+
 /** Draws a pane's inside. */
 void walk_draw_program(struct walk_view *walk, struct screen *screen, struct rect area);
 void walk_draw_state(struct walk_view *walk, struct screen *screen, struct rect area);

@@ -2,6 +2,8 @@
 /* The conditional jumps that led to the present step, and which side was taken. */
 #include "walk.h"
 
+#include "wrap.h"
+
 #include <errno.h>
 #include <stdlib.h>
 
@@ -28,6 +30,11 @@ int walk_fill_path(struct walk_view *walk)
 	/* the latest is what matters */
 	walk->scroll[WALK_PATH] = (struct scroll){ .cursor = cnt ? cnt - 1 : 0 };
 	return 0;
+}
+
+bool walk_tells_findings(const struct walk_view *walk)
+{
+	return walk->walked && !walk->info.step && walk->view.subject->findings.cnt;
 }
 
 static void draw_decision(struct walk_view *walk, uint32_t n, struct screen *screen, struct rect at)
@@ -67,6 +74,16 @@ static void draw_decision(struct walk_view *walk, uint32_t n, struct screen *scr
 	}
 }
 
+/* At the first step nothing led here; what is to come stands in its place. */
+static void draw_findings(const struct findings *findings, struct screen *screen, struct rect area)
+{
+	int y = 0;
+
+	for (uint32_t i = 0; i < findings->cnt && y < area.h; i++)
+		y += wrap_text(screen, (struct rect){ area.x, area.y + y, area.w - 1, area.h - y }, 0,
+			       i ? UI_TEXT : UI_NOTICE, findings->text[i]);
+}
+
 void walk_draw_path(struct walk_view *walk, struct screen *screen, struct rect area)
 {
 	struct scroll *scroll = &walk->scroll[WALK_PATH];
@@ -74,6 +91,10 @@ void walk_draw_path(struct walk_view *walk, struct screen *screen, struct rect a
 
 	walk->h[WALK_PATH] = area.h;
 	scroll_fit(scroll, walk->decision_cnt, area.h);
+	if (walk_tells_findings(walk)) {
+		draw_findings(&walk->view.subject->findings, screen, area);
+		return;
+	}
 	if (!walk->decision_cnt) {
 		struct pen pen = pen_at(screen, area.x, area.y, area.w);
 
