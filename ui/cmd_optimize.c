@@ -11,11 +11,13 @@
 /* The verdict as a comment below a text that people read. */
 static void write_proof(const struct loupe_filter_proof *proof, uint32_t level)
 {
+	printf("# level %" PRIu32, level);
+	if (proof->lower)
+		printf(" (%s)", proof->lower);
 	if (proof->verdict == LOUPE_PROOF_PROVEN)
-		printf("# level %" PRIu32 ", proven equivalent\n", level);
+		printf(", proven equivalent\n");
 	else
-		printf("# level %" PRIu32 ", tested on %" PRIu32 " inputs, not proven: %s\n", level,
-		       proof->inputs, proof->why_not);
+		printf(", tested on %" PRIu32 " inputs, not proven: %s\n", proof->inputs, proof->why_not);
 }
 
 /* What --explain= names: a call, a call and an argument, a line. */
@@ -118,9 +120,10 @@ int cmd_optimize(const struct args *args)
 	} else {
 		const struct emission e = { .input = &input, .result = result, .rw = rw, .proof = &proof };
 
-		if (level < opts.level)
-			complain_text("what level %" PRIu32 " made is not the same filter and not used; "
-				      "this is level %" PRIu32, opts.level, level);
+		/* of packet filters nobody expects more than level 1 */
+		if (level < opts.level && (input.filter->flavour == LOUPE_FILTER_SECCOMP || !level))
+			fprintf(stderr, "bpfloupe: %s: level %" PRIu32 ", not %" PRIu32 ": %s\n", args->files[0],
+				level, opts.level, proof.lower);
 		status = write_result(args, &e, level);
 	}
 	loupe_filter_destroy(result);

@@ -203,6 +203,8 @@ enum loupe_proof_verdict {
 struct loupe_filter_proof {
 	enum loupe_proof_verdict verdict;
 	const char *why_not;	       /* tested: why it is not decided, static storage */
+	const char *lower; /* of an optimized filter: why it is of a lower level than was asked for,
+			      static storage, NULL: it is not */
 	uint32_t inputs;	       /* tested: how many inputs */
 	uint32_t nodes;		       /* nodes of decision diagrams that it took */
 	struct loupe_seccomp_data data; /* refuted, seccomp: such an input */
@@ -294,7 +296,8 @@ LOUPE_API int loupe_filter_optimize(const struct loupe_filter *filter,
  * As loupe_filter_optimize(), and has the result judged; one that is not right is not used, but a
  * lower level's.
  * @param proof  receives the verdict on the result
- * @param level  receives the level that was used, may be NULL
+ * @param level  receives the level that was used, may be NULL; proof->lower says why when it is
+ *               lower than the one asked for
  */
 LOUPE_API int loupe_filter_optimize_proven(const struct loupe_filter *filter,
 					   const struct loupe_filter_opts *opts,

@@ -26,7 +26,7 @@ struct threader {
 	uint32_t changes;
 };
 
-static uint8_t live_before(const struct filter_ir_node *n, uint8_t t, uint8_t f)
+static uint8_t live_before(const struct filter_ir_node *n, uint8_t t, uint8_t f, bool scratch)
 {
 	bool by_x = BPF_SRC(n->code) == BPF_X;
 
@@ -39,6 +39,10 @@ static uint8_t live_before(const struct filter_ir_node *n, uint8_t t, uint8_t f)
 		return t & (uint8_t)(BPF_CLASS(n->code) == BPF_LDX ? ~LIVE_X : ~LIVE_A);
 	case FORM_IND:
 		return (uint8_t)((t & ~LIVE_A) | LIVE_X);
+	case FORM_ST:
+		if (!scratch)
+			return t;
+		return t | (BPF_CLASS(n->code) == BPF_STX ? LIVE_X : LIVE_A);
 	case FORM_MISC:
 		if (n->code == (BPF_MISC | BPF_TAX))
 			return t & LIVE_X ? LIVE_A : t;
@@ -66,7 +70,8 @@ static void find_live(struct threader *w)
 		const struct filter_ir_node *n = &w->ir->nodes[i];
 
 		w->live[i] = live_before(n, n->t == FILTER_IR_NONE ? 0 : w->live[n->t],
-					 n->f == FILTER_IR_NONE ? 0 : w->live[n->f]);
+					 n->f == FILTER_IR_NONE ? 0 : w->live[n->f],
+					 w->values.scratch);
 	}
 }
 
@@ -87,8 +92,10 @@ static uint32_t follow(struct threader *w, uint32_t node, const struct ir_known 
 		       struct filter_ir_why *why)
 {
 	struct filter_ir_why so_far = *why;
-	uint32_t a = known->a, x = known->x, land = node;
+	uint32_t a = known->a, x = known->x, land = node, m[BPF_MEMWORDS];
 
+	if (w->values.scratch)
+		memcpy(m, known->m, sizeof(m));
 	for (;;) {
 		const struct filter_ir_node *n = &w->ir->nodes[node];
 		uint32_t was_a = a, was_x = x;
@@ -110,7 +117,7 @@ static uint32_t follow(struct threader *w, uint32_t node, const struct ir_known 
 			continue;
 		}
 		if (n->t == FILTER_IR_NONE || !(w->what & FILTER_THREAD_LOADS) ||
-		    !ir_value_step(&w->values, w->flavour, n, node, &a, &x))
+		    !ir_value_step(&w->values, w->flavour, n, node, &a, &x, m))
 			return land;
 		note(&so_far, a == was_a && x == was_x ? FILTER_IR_HELD : FILTER_IR_UNUSED,
 		     n->origin);
@@ -148,6 +155,7 @@ static void copy_known(struct ir_known *to, const struct ir_known *from)
 	to->a = from->a;
 	to->x = from->x;
 	to->range_cnt = from->range_cnt;
+	memcpy(to->m, from->m, sizeof(to->m));
 	to->other_cnt = from->other_cnt;
 	memcpy(to->range, from->range, from->range_cnt * sizeof(from->range[0]));
 	memcpy(to->other, from->other, from->other_cnt * sizeof(from->other[0]));
@@ -190,7 +198,7 @@ static int visit(struct threader *w, uint32_t node)
 	copy_known(&known, &w->pool[w->known[node] - 1]);
 	w->unused[w->unused_cnt++] = w->known[node] - 1;
 	if (n->f == FILTER_IR_NONE) {
-		ir_value_step(&w->values, w->flavour, n, node, &known.a, &known.x);
+		ir_value_step(&w->values, w->flavour, n, node, &known.a, &known.x, known.m);
 		return lead(w, &n->t, &n->why[0], &known);
 	}
 	copy_known(&side, &known);
@@ -234,6 +242,15 @@ static int remake(struct filter_ir *ir, const uint32_t *reached)
 	return err;
 }
 
+bool filter_ir_reads_scratch(const struct filter_ir *ir)
+{
+	for (uint32_t i = 0; i < ir->cnt; i++) {
+		if (filter_opcode_of(ir->nodes[i].code)->form == FORM_MEM)
+			return true;
+	}
+	return false;
+}
+
 /* One round over the graph; 1 when something changed. */
 static int thread_once(struct threader *w)
 {
@@ -244,10 +261,14 @@ static int thread_once(struct threader *w)
 
 	if (err)
 		return err;
+	w->values.scratch = filter_ir_reads_scratch(w->ir);
 	w->changes = w->pool_cnt = w->unused_cnt = 0;
 	memset(w->known, 0, w->ir->cnt * sizeof(*w->known));
 	find_live(w);
 	start.a = start.x = ir_value_of(&w->values, IR_VALUE_CONST, 0, 0);
+	/* A valid program writes scratch memory first. */
+	for (uint32_t i = 0; i < BPF_MEMWORDS; i++)
+		start.m[i] = start.a;
 	err = lead(w, &w->ir->entry, &why, &start);
 	for (uint32_t i = w->ir->entry + 1; !err && i--;) {
 		if (w->known[i])
@@ -261,15 +282,6 @@ static int thread_once(struct threader *w)
 	return err ? err : w->changes || w->ir->cnt != before;
 }
 
-bool filter_ir_reads_scratch(const struct filter_ir *ir)
-{
-	for (uint32_t i = 0; i < ir->cnt; i++) {
-		if (filter_opcode_of(ir->nodes[i].code)->form == FORM_MEM)
-			return true;
-	}
-	return false;
-}
-
 int filter_ir_thread(struct filter_ir *ir, enum loupe_filter_flavour flavour, uint32_t what)
 {
 	struct threader w = {
@@ -281,8 +293,6 @@ int filter_ir_thread(struct filter_ir *ir, enum loupe_filter_flavour flavour, ui
 	};
 	int again = w.live && w.known ? 1 : -ENOMEM;
 
-	if (filter_ir_reads_scratch(ir))
-		again = 0;
 	for (int i = 0; i < MAX_ROUNDS && again > 0; i++)
 		again = thread_once(&w);
 	free(w.live);

@@ -13,7 +13,7 @@ enum {
  * Leads each way as far as it is clear where it goes: over tests that are decided on it, over loads
  * of what the register holds already, over what nobody uses afterwards. Repeated, and equal
  * suffixes shared in between, until nothing changes. The graph only gets smaller, and no run of it
- * longer. Programs that read scratch memory are left as they are.
+ * longer. What is stored in scratch memory stays stored, unless the program reads none.
  * @param what  FILTER_THREAD_*
  * @param ir    replaced
  * @return 0, -ENOMEM

@@ -140,7 +140,8 @@ static bool step_alu(struct ir_values *v, const struct filter_ir_node *n, uint32
 }
 
 bool ir_value_step(struct ir_values *v, enum loupe_filter_flavour flavour,
-		   const struct filter_ir_node *n, uint32_t node, uint32_t *a, uint32_t *x)
+		   const struct filter_ir_node *n, uint32_t node, uint32_t *a, uint32_t *x,
+		   uint32_t *m)
 {
 	uint32_t *to = BPF_CLASS(n->code) == BPF_LDX ? x : a, value;
 	bool same;
@@ -177,7 +178,15 @@ bool ir_value_step(struct ir_values *v, enum loupe_filter_flavour flavour,
 			*a = *x;
 		return true;
 	case FORM_ST:
-		/* Nothing reads what is stored: such programs do not come here. */
+		/* Nothing reads what is stored. */
+		if (!v->scratch)
+			return true;
+		value = BPF_CLASS(n->code) == BPF_STX ? *x : *a;
+		same = m[n->k] == value;
+		m[n->k] = value;
+		return same;
+	case FORM_MEM:
+		*to = m[n->k];
 		return true;
 	default:
 		*to = ir_value_of(v, IR_VALUE_ONCE, node, 0);
@@ -371,6 +380,10 @@ void ir_value_meet(struct ir_values *v, struct ir_known *into, const struct ir_k
 		into->a = ir_value_of(v, IR_VALUE_JOIN_A, node, 0);
 	if (into->x != other->x)
 		into->x = ir_value_of(v, IR_VALUE_JOIN_X, node, 0);
+	for (uint32_t i = 0; v->scratch && i < BPF_MEMWORDS; i++) {
+		if (into->m[i] != other->m[i])
+			into->m[i] = ir_value_of(v, IR_VALUE_JOIN_M, node, i);
+	}
 	into->range_cnt = into->other_cnt = 0;
 	for (uint32_t i = 0; i < was.range_cnt; i++) {
 		uint32_t value = was.range[i].value, lo, hi;

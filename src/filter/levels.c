@@ -218,6 +218,43 @@ static int search(const struct maker *m, struct result *best)
 	return err;
 }
 
+/*
+ * Whether the kernel takes the program. A store must come before each read of what it stores in the
+ * order of instructions too, which an order that is good otherwise may break.
+ */
+static int is_taken(const struct maker *m, const struct result *r, bool *taken)
+{
+	struct loupe_cbpf_insn *insns = malloc(r->code.cnt * sizeof(*insns));
+
+	if (!insns)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < r->code.cnt; i++)
+		insns[i] = r->code.items[i].insn;
+	*taken = !loupe_filter_check(insns, r->code.cnt, m->filter->flavour, NULL, NULL);
+	free(insns);
+	return 0;
+}
+
+static int commit_kept(struct filter_opt *opt, const struct maker *m, const struct result *kept)
+{
+	bool scratch = opt->scratch, taken = true;
+	int err = scratch ? is_taken(m, kept, &taken) : 0;
+
+	if (err)
+		return err;
+	if (!taken || kept->code.cnt > opt->filter->cnt) {
+		opt->used = 0;
+		opt->why = taken ? "its own order is the shortest"
+				 : "the kernel takes its scratch memory in this order only";
+		return 0;
+	}
+	/* What comes out is known to be right, so what is in between need not be. */
+	opt->scratch = false;
+	err = filter_commit_graph(opt, &kept->ir, &kept->code);
+	opt->scratch = scratch;
+	return err ? err : 1;
+}
+
 /* Whoever gives weights may get a longer filter that costs less. */
 static int commit_best(struct filter_opt *opt, const struct maker *m, const struct result *kept,
 		       const struct result *anew)
@@ -229,16 +266,11 @@ static int commit_best(struct filter_opt *opt, const struct maker *m, const stru
 		err = cost_by_weight(opt->filter->insns, opt->filter->cnt, m->weights, &was);
 	if (err)
 		return err;
-	if (anew->code.cnt && anew->cost < kept->cost && anew->cost <= was &&
-	    anew->code.cnt <= LOUPE_FILTER_MAX_INSNS) {
-		err = filter_commit_new(opt, &anew->ir, &anew->code);
-		return err ? err : 1;
-	}
-	if (kept->code.cnt <= opt->filter->cnt) {
-		err = filter_commit_graph(opt, &kept->ir, &kept->code);
-		return err ? err : 1;
-	}
-	return 0;
+	if (!anew->code.cnt || anew->cost >= kept->cost || anew->cost > was ||
+	    anew->code.cnt > LOUPE_FILTER_MAX_INSNS)
+		return commit_kept(opt, m, kept);
+	err = filter_commit_new(opt, &anew->ir, &anew->code);
+	return err ? err : 1;
 }
 
 static bool has_weight(const struct loupe_weights *weights)
@@ -261,8 +293,6 @@ int filter_optimize_graph(struct filter_opt *opt, uint32_t use,
 				 is_seccomp && has_weight(weights) ? weights : NULL, &plans };
 	int err;
 
-	if (opt->scratch)
-		return 0;
 	err = filter_ir_read(&kept.ir, filter->insns, filter->cnt, NULL);
 	if (!err)
 		err = thread(&m, &kept.ir);
@@ -275,8 +305,16 @@ int filter_optimize_graph(struct filter_opt *opt, uint32_t use,
 		if (!err && use & FILTER_USE_SEARCH)
 			err = search(&m, &anew);
 		/* What cannot be decided keeps its structure. */
-		if (err == -ENOTSUP || err == -E2BIG)
+		if (err == -ENOTSUP || err == -E2BIG) {
+			opt->used = 1;
+			opt->why = err == -E2BIG ? "what it decides is too much"
+						 : "it does more than test words and bits of words";
 			err = 0;
+		}
+	} else if (!err && opt->used > 1) {
+		opt->used = 1;
+		opt->why = is_seccomp ? "building anew is switched off"
+				      : "only what decides on calls is built anew";
 	}
 	if (!err)
 		err = commit_best(opt, &m, &kept, &anew);

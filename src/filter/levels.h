@@ -18,8 +18,9 @@ enum {
  * Optimizes by way of the graph and records how.
  * @param use      FILTER_USE_*
  * @param weights  how often system calls are made, NULL: as the filter itself suggests
- * @return 1; 0 when the graph is not for this filter (it reads scratch memory, or would get longer)
- *         and nothing was recorded; negative errno
+ * What was used, and why less than asked, is in opt->used and opt->why.
+ * @return 1; 0 when the graph is not for this filter (the kernel would not take its scratch memory,
+ *         or it would get longer) and nothing was recorded; negative errno
  */
 int filter_optimize_graph(struct filter_opt *opt, uint32_t use,
 			  const struct loupe_weights *weights);

@@ -318,6 +318,8 @@ static int run_passes(struct filter_opt *opt, const struct loupe_filter_opts *op
 	uint32_t use = 0;
 	int ret = 0;
 
+	opt->used = opts->level;
+
 	if (!is_off(off, THREAD))
 		use |= FILTER_USE_TESTS;
 	if (!is_off(off, LOAD))
@@ -332,6 +334,10 @@ static int run_passes(struct filter_opt *opt, const struct loupe_filter_opts *op
 	/* A graph has neither unreachable code nor two equal returns. */
 	if (opts->level && !is_off(off, UNREACHABLE) && !is_off(off, RETURN) && !is_off(off, SHARE))
 		ret = filter_optimize_graph(opt, use, opts->weights);
+	else if (opts->level) {
+		opt->used = 0;
+		opt->why = "passes that a graph needs are switched off";
+	}
 	return ret ? ret : run_in_place(opt, off);
 }
 
@@ -346,8 +352,10 @@ static int check_result(const struct loupe_filter *filter, const struct loupe_re
 	return ret;
 }
 
-int loupe_filter_optimize(const struct loupe_filter *filter, const struct loupe_filter_opts *opts,
-			  struct loupe_rewrite **out, struct loupe_error *err)
+/* As loupe_filter_optimize(); tells the level that was used, and why it is not the one asked for. */
+static int optimize(const struct loupe_filter *filter, const struct loupe_filter_opts *opts,
+		    struct loupe_rewrite **out, uint32_t *used, const char **why,
+		    struct loupe_error *err)
 {
 	const struct loupe_filter_opts none = { 0 };
 	struct filter_opt opt;
@@ -366,8 +374,19 @@ int loupe_filter_optimize(const struct loupe_filter *filter, const struct loupe_
 		*out = opt.rw;
 		opt.rw = NULL;
 	}
+	*used = opt.used;
+	*why = opt.why;
 	filter_opt_finish(&opt);
 	return ret;
+}
+
+int loupe_filter_optimize(const struct loupe_filter *filter, const struct loupe_filter_opts *opts,
+			  struct loupe_rewrite **out, struct loupe_error *err)
+{
+	const char *why;
+	uint32_t used;
+
+	return optimize(filter, opts, out, &used, &why, err);
 }
 
 static int judge(const struct loupe_filter *filter, const struct loupe_rewrite *rw,
@@ -388,13 +407,16 @@ int loupe_filter_optimize_proven(const struct loupe_filter *filter,
 				 struct loupe_error *err)
 {
 	struct loupe_filter_opts at = opts ? *opts : (struct loupe_filter_opts){ 0 };
+	const char *refused = NULL;
 
 	for (;;) {
-		int ret = loupe_filter_optimize(filter, &at, out, err);
+		const char *why;
+		uint32_t used;
+		int ret = optimize(filter, &at, out, &used, &why, err);
 
 		if (!ret)
 			ret = judge(filter, *out, proof, err);
-		if (ret || proof->verdict != LOUPE_PROOF_REFUTED || !at.level) {
+		if (ret || proof->verdict != LOUPE_PROOF_REFUTED || !used) {
 			if (!ret && proof->verdict == LOUPE_PROOF_REFUTED)
 				ret = loupe_error_set(
 					err, -EPROTO,
@@ -404,13 +426,16 @@ int loupe_filter_optimize_proven(const struct loupe_filter *filter,
 				loupe_rewrite_destroy(*out);
 				*out = NULL;
 			}
+			proof->lower = refused ? refused : why;
 			if (level)
-				*level = at.level;
+				*level = used;
 			return ret;
 		}
 		loupe_rewrite_destroy(*out);
 		*out = NULL;
-		at.level--;
+		at.level = used - 1;
+		refused = "what a higher level made is not the same filter, which is a mistake of "
+			  "ours";
 	}
 }
 

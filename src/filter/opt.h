@@ -26,6 +26,8 @@ struct filter_opt {
 	const struct rewrite_list *list;
 	const char *pass; /* name of the one that runs */
 	bool scratch;	  /* the program reads M[] */
+	uint32_t used;	  /* level that made the result */
+	const char *why;  /* it is lower than the one asked for, NULL: it is not */
 
 	/* By id; see filter_opt_number(). */
 	uint32_t cap;

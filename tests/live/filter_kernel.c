@@ -139,12 +139,13 @@ static void compare_seccomp_verdicts(struct random_source *r, unsigned int count
 }
 
 /* What the optimizer makes of a filter. */
-static struct loupe_filter *optimized(const struct loupe_filter *filter)
+static struct loupe_filter *optimized(const struct loupe_filter *filter, uint32_t level)
 {
+	const struct loupe_filter_opts opts = { .level = level };
 	struct loupe_filter *after = NULL;
 	struct loupe_rewrite *rw;
 
-	if (!loupe_filter_optimize(filter, NULL, &rw, NULL))
+	if (!loupe_filter_optimize(filter, &opts, &rw, NULL))
 		loupe_filter_from_rewrite(filter, rw, loupe_rewrite_edit_cnt(rw), &after, NULL);
 	loupe_rewrite_destroy(rw);
 	return after;
@@ -174,7 +175,7 @@ static void compare_packets(struct random_source *r, unsigned int count, const i
 				insns[i].k *= 5;
 		}
 		loupe_filter_create("t", insns, cnt, LOUPE_FILTER_SOCKET, &before, NULL);
-		after = optimized(before);
+		after = optimized(before, n % 3);
 		if (!after || !attach(fds[1], after->insns, after->cnt)) {
 			differ("the kernel refuses the optimized program", insns, cnt,
 			       LOUPE_FILTER_SOCKET);
@@ -269,7 +270,7 @@ static void compare_calls(struct random_source *r, unsigned int count, struct sh
 			}
 		}
 		loupe_filter_create("t", insns, cnt, LOUPE_FILTER_SECCOMP, &filters[0], NULL);
-		filters[1] = optimized(filters[0]);
+		filters[1] = optimized(filters[0], n % 4);
 		for (int i = 0; i < INPUTS; i++) {
 			random_seccomp_data(r, insns, cnt, &shared->inputs[i]);
 			shared->inputs[i].nr &= 0x7fffffff;

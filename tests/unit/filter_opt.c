@@ -347,6 +347,54 @@ static void kernel_still_takes_scratch_programs(void **state)
 }
 
 /* A conditional jump with 300 instructions between it and its targets. */
+/* What level makes of a filter; *used is the level that it used. */
+static uint32_t length_at(const struct loupe_cbpf_insn *insns, uint32_t cnt, uint32_t level,
+			  uint32_t *used, const char **why)
+{
+	const struct loupe_filter_opts opts = { .level = level };
+	struct loupe_filter_proof proof;
+	struct loupe_filter *filter;
+	struct loupe_rewrite *rw;
+
+	assert_int_equal(loupe_filter_create("t", insns, cnt, LOUPE_FILTER_SECCOMP, &filter, NULL),
+			 0);
+	assert_int_equal(loupe_filter_optimize_proven(filter, &opts, &rw, &proof, used, NULL), 0);
+	assert_int_equal(proof.verdict, LOUPE_PROOF_PROVEN);
+	cnt = loupe_rewrite_after(rw)->cnt;
+	*why = proof.lower;
+	loupe_rewrite_destroy(rw);
+	loupe_filter_destroy(filter);
+	return cnt;
+}
+
+/* Scratch memory is followed over joins, and the level that was used is told. */
+static void scratch_memory_has_values(void **state)
+{
+	static const struct loupe_cbpf_insn insns[] = {
+		LD(16),		 ST(0), LD(24), ST(1), LDM(0), JEQ(5, 0, 4), LD(24), ST(1),
+		LDM(1),		 JEQ(7, 1, 0), RET(1), RET(2), RET(3),
+	};
+	/* On both ways M[0] is args[0].lo. */
+	static const struct loupe_cbpf_insn join[] = {
+		LD(16), ST(0), LD(0), JEQ(1, 0, 2), LD(20), JEQ(0, 0, 1), LD(24), LDM(0),
+		JEQ(3, 0, 2), LDM(0), JEQ(3, 1, 0), RET(1), RET(2),
+	};
+	const char *why;
+	uint32_t used;
+
+	(void)state;
+	/* that M[1] is args[1].lo is known, so it is neither loaded nor stored again */
+	assert_int_equal(length_at(insns, 13, 1, &used, &why), 10);
+	assert_int_equal(used, 1);
+	assert_null(why);
+	assert_int_equal(length_at(insns, 13, 2, &used, &why), 10);
+	assert_int_equal(used, 1);
+	assert_string_equal(why, "it does more than test words and bits of words");
+	/* the second test is decided, what is between matters to nobody, nothing is read back */
+	assert_int_equal(length_at(join, 13, 1, &used, &why), 4);
+	assert_int_equal(used, 1);
+}
+
 static void far_jumps_get_a_stand_in(void **state)
 {
 	enum { BETWEEN = 300 };
@@ -475,6 +523,7 @@ int main(void)
 		cmocka_unit_test(repeated_loads_go),
 		cmocka_unit_test(passes_can_be_off),
 		cmocka_unit_test(kernel_still_takes_scratch_programs),
+		cmocka_unit_test(scratch_memory_has_values),
 		cmocka_unit_test(far_jumps_get_a_stand_in),
 		cmocka_unit_test(returns_are_shared_as_far_as_jumps_reach),
 		cmocka_unit_test(every_step_is_a_program),
