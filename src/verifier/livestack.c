@@ -28,6 +28,7 @@ struct instance {
 	uint32_t subprogno;
 	uint32_t start, insn_cnt; /* of the function */
 	uint32_t frameno;
+	uint32_t from; /* while updated: no insn earlier in the postorder has news */
 	bool updated;
 	bool must_write_dropped;		/* some must_write got smaller */
 	struct masks *frames[LOUPE_MAX_FRAMES]; /* per insn; of frames that were accessed */
@@ -44,6 +45,8 @@ struct vf_liveness {
 	struct instance *instances[INSTANCE_BUCKETS]; /* by caller and call site */
 	struct instance *cur;	 /* of the current state's innermost frame, NULL: look it up */
 	struct successors *succ; /* per insn */
+	uint32_t *order; /* per insn: its place in the postorder */
+	bool has_loop[VF_MAX_SUBPROGS]; /* per function: some insn can come before itself */
 	uint64_t written[LOUPE_MAX_FRAMES]; /* by the insn being simulated */
 	uint32_t write_insn_idx;
 	/* the state that queries are about */
@@ -51,6 +54,22 @@ struct vf_liveness {
 	uint32_t query_frameno;
 	uint32_t query_insn_idx;
 };
+
+static bool find_loop(const struct vf_env *env, uint32_t subprogno)
+{
+	const struct vf_subprog *sub = &env->subprogs[subprogno];
+	const struct vf_liveness *live = env->liveness;
+
+	for (uint32_t k = sub->postorder_start; k < sub[1].postorder_start; k++) {
+		const struct successors *succ = &live->succ[env->postorder[k]];
+
+		for (uint32_t s = 0; s < succ->cnt; s++) {
+			if (live->order[succ->to[s]] >= k)
+				return true;
+		}
+	}
+	return false;
+}
 
 int vf_livestack_init(struct vf_env *env)
 {
@@ -64,6 +83,13 @@ int vf_livestack_init(struct vf_env *env)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < env->insn_cnt; i++)
 		live->succ[i].cnt = vf_insn_successors(env, i, live->succ[i].to);
+	live->order = vf_zalloc(env->slabs, env->insn_cnt * sizeof(*live->order));
+	if (!live->order)
+		return -ENOMEM;
+	for (uint32_t k = 0; k < env->postorder_cnt; k++)
+		live->order[env->postorder[k]] = k;
+	for (uint32_t i = 0; i < env->subprog_cnt; i++)
+		live->has_loop[i] = find_loop(env, i);
 	return 0;
 }
 
@@ -149,6 +175,15 @@ static struct masks *masks_mut(struct vf_env *env, struct instance *inst, uint32
 	return masks_at(inst, frameno, insn_idx);
 }
 
+static void note_update(const struct vf_env *env, struct instance *inst, uint32_t insn_idx)
+{
+	uint32_t at = env->liveness->order[insn_idx];
+
+	if (!inst->updated || at < inst->from)
+		inst->from = at;
+	inst->updated = true;
+}
+
 static int add_read(struct vf_env *env, struct instance *inst, uint32_t frameno, uint32_t insn_idx,
 		    uint64_t mask)
 {
@@ -159,7 +194,7 @@ static int add_read(struct vf_env *env, struct instance *inst, uint32_t frameno,
 		return -ENOMEM;
 	read = m->may_read | mask;
 	if (read != m->may_read && (read & ~m->live_before))
-		inst->updated = true;
+		note_update(env, inst, insn_idx);
 	m->may_read = read;
 	return 0;
 }
@@ -210,7 +245,7 @@ static int commit_writes(struct vf_env *env, struct instance *inst)
 			if (!m)
 				return -ENOMEM;
 			m->must_write = mask;
-			inst->updated = true;
+			note_update(env, inst, live->write_insn_idx);
 		}
 		if (old_write & ~mask)
 			inst->must_write_dropped = true;
@@ -279,20 +314,30 @@ static void forget_written_from(struct instance *inst)
 			inst->frames[i][k].written_from = 0;
 }
 
+/* One pass over the insns from that place in the postorder on. */
+static bool pass(struct vf_env *env, struct instance *inst, uint32_t from)
+{
+	uint32_t end = env->subprogs[inst->subprogno + 1].postorder_start;
+	bool changed = false;
+
+	for (uint32_t i = 0; i <= inst->frameno; i++)
+		for (uint32_t k = from; inst->frames[i] && k < end; k++)
+			changed |= update_insn(env, inst, i, env->postorder[k]);
+	return changed;
+}
+
 static uint32_t run_to_fixed_point(struct vf_env *env, struct instance *inst)
 {
-	const struct vf_subprog *sub = &env->subprogs[inst->subprogno];
-	uint32_t iterations = 0;
-	bool changed;
+	uint32_t start = env->subprogs[inst->subprogno].postorder_start, iterations = 0;
 
-	do {
+	/* Without a loop all successors come first. The number of passes is for listeners only. */
+	if (!env->liveness->has_loop[inst->subprogno] && !vf_listening(env)) {
+		pass(env, inst, inst->must_write_dropped ? start : inst->from);
+		return 1;
+	}
+	do
 		iterations++;
-		changed = false;
-		for (uint32_t i = 0; i <= inst->frameno; i++)
-			for (uint32_t k = sub->postorder_start;
-			     inst->frames[i] && k < sub[1].postorder_start; k++)
-				changed |= update_insn(env, inst, i, env->postorder[k]);
-	} while (changed);
+	while (pass(env, inst, start));
 	return iterations;
 }
 

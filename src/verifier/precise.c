@@ -439,6 +439,61 @@ static int mark_checkpoint(struct vf_env *env, struct loupe_state *st, bool *cha
 	return 0;
 }
 
+/* --- insns that are nothing to a walk ------------------------------------------------------------ */
+
+/* In a walk mask beside the registers: the insn always matters. */
+#define WALK_ALWAYS (1u << 15)
+
+/* Registers of which one must be wanted for the insn to matter, unless the history has it. */
+static uint16_t walk_mask(const struct loupe_insn *insn)
+{
+	uint32_t dst = 1u << insn->dst_reg, src = 1u << insn->src_reg;
+
+	if (insn->code == 0)
+		return 0;
+	switch (BPF_CLASS(insn->code)) {
+	case BPF_JMP:
+	case BPF_JMP32:
+		if (BPF_OP(insn->code) == BPF_EXIT)
+			return WALK_ALWAYS;
+		if (BPF_OP(insn->code) == BPF_CALL)
+			return insn->src_reg || vf_insn_is_sync_callback(insn) ||
+					       insn->imm == BPF_FUNC_tail_call ?
+				       WALK_ALWAYS :
+				       ARG_REGS | 1u << BPF_REG_0;
+		return BPF_SRC(insn->code) == BPF_X ? (uint16_t)(dst | src) : 0;
+	default:
+		return (uint16_t)dst;
+	}
+}
+
+int vf_walk_init(struct vf_env *env)
+{
+	uint16_t *masks = vf_alloc(env->slabs, env->insn_cnt * sizeof(*masks));
+
+	if (!masks)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < env->insn_cnt; i++)
+		masks[i] = walk_mask(&env->insns[i]);
+	env->walk_masks = masks;
+	return 0;
+}
+
+/* The latest insn from idx backwards that may matter, on a stretch without jumps. */
+static int32_t skip_idle(const struct vf_env *env, const struct loupe_state *st, uint32_t hist_cnt,
+			 int32_t idx, int32_t *subseq_idx)
+{
+	uint32_t wanted = env->bt.reg_masks[env->bt.frame] | WALK_ALWAYS;
+	int32_t first = (int32_t)st->first_insn_idx, from = idx;
+	int32_t noted = hist_cnt ? (int32_t)st->hist[hist_cnt - 1].idx : -1;
+
+	while (idx > 0 && idx != first && idx != noted && !(env->walk_masks[idx] & wanted))
+		idx--;
+	if (idx != from)
+		*subseq_idx = idx + 1;
+	return idx;
+}
+
 /* --- walking --------------------------------------------------------------------------------------- */
 
 /* The insn before idx on st's path; `*cnt` history entries remain. -1: none in this state. */
@@ -493,6 +548,9 @@ static int walk_state(struct vf_env *env, struct loupe_state *st, int32_t last_i
 	uint32_t cnt = st->hist_cnt;
 
 	for (int32_t i = last_idx;;) {
+		/* a listener hears of every insn */
+		if (!*skip_first && !vf_listening(env))
+			i = skip_idle(env, st, cnt, i, subseq_idx);
 		if (*skip_first) {
 			*skip_first = false;
 		} else {

@@ -58,10 +58,13 @@ static int explore_subprogs(struct vf_env *env)
 
 static int prepare_exploration(struct vf_env *env)
 {
+	int err;
+
 	env->buckets = vf_zalloc(env->slabs, env->insn_cnt * sizeof(env->buckets[0]));
 	if (!env->buckets)
 		return -ENOMEM;
-	return vf_sccs_init(env);
+	err = vf_walk_init(env);
+	return err ? err : vf_sccs_init(env);
 }
 
 /* The phases that have a log, in the kernel's order. */

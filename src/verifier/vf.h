@@ -240,6 +240,7 @@ struct vf_env {
 	uint64_t scratched_slots;
 	struct vf_idmap idmap;
 	struct vf_backtrack bt;
+	uint16_t *walk_masks; /* precise.c: per insn, the registers that make it matter to a walk */
 	struct vf_liveness *liveness;
 	struct vf_sccs *sccs;
 	struct loupe_reg fake_reg[2]; /* constants of comparisons */
@@ -612,6 +613,7 @@ bool vf_states_equal(struct vf_env *env, const struct loupe_state *old,
 bool vf_regs_exact(struct vf_env *env, const struct loupe_reg *old, const struct loupe_reg *cur);
 /* Same functions called from the same places. */
 bool vf_same_callsites(const struct loupe_state *a, const struct loupe_state *b);
+int vf_walk_init(struct vf_env *env);
 /* Demands the exact value of register regno of the current frame. */
 int vf_mark_chain_precision(struct vf_env *env, uint32_t regno);
 /* Runs the walk for what env->bt holds, from start on; *changed: a checkpoint got a new mark. */

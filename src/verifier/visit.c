@@ -190,6 +190,17 @@ static int clean_state(struct vf_env *env, struct loupe_state *st)
 	return 0;
 }
 
+/* The comparison that follows will look there first. */
+static void prefetch_differed(const struct vf_checkpoint *cp)
+{
+	const struct loupe_frame *frame = cp->state.frame[cp->differed.frameno];
+
+	if (cp->differed.reg >= 0)
+		__builtin_prefetch(&frame->regs[cp->differed.reg].var_off);
+	else
+		__builtin_prefetch(&frame->stack);
+}
+
 /* What is dead at insn was settled when the last path below it ended. */
 static int clean_finished(struct vf_env *env, struct vf_checkpoint *cp, int32_t insn_idx)
 {
@@ -197,6 +208,7 @@ static int clean_finished(struct vf_env *env, struct vf_checkpoint *cp, int32_t 
 		struct loupe_state *st = &cp->state;
 		int err;
 
+		prefetch_differed(cp);
 		if (st->cleaned || st->branches || st->insn_idx != insn_idx ||
 		    !vf_same_callsites(st, env->cur) || vf_scc_incomplete(env, st))
 			continue;
