@@ -50,10 +50,17 @@ bool explain_counts(const struct subject *subject)
 	       (strstr(subject->error, "program is too large") || strstr(subject->error, "too complex"));
 }
 
+bool explain_compares(const struct subject *subject)
+{
+	return subject->trace && subject->result.verdict == LOUPE_REJECTED &&
+	       loupe_trace_error_step(subject->trace) != LOUPE_NO_STEP &&
+	       strstr(subject->error, "infinite loop");
+}
+
 bool explain_blames(const struct subject *subject)
 {
 	return subject->trace && subject->result.verdict == LOUPE_REJECTED &&
 	       !explain_counts(subject) &&
 	       loupe_trace_error_step(subject->trace) != LOUPE_NO_STEP &&
-	       !strstr(subject->error, "infinite loop");
+	       !explain_compares(subject);
 }

@@ -20,6 +20,9 @@ const struct explanation *explanation_get(size_t i);
 /** True if a rejection is answered by what the program costs: a limit was hit. */
 bool explain_counts(const struct subject *subject);
 
+/** True if a rejection is answered by two states that are the same: an infinite loop. */
+bool explain_compares(const struct subject *subject);
+
 /** True if a rejection is answered by where a value came from. */
 bool explain_blames(const struct subject *subject);
 

@@ -2,6 +2,7 @@
 /* Prune's pair: a checkpoint as it was at a comparison, beside the state it was compared with. */
 #include "prune.h"
 
+#include "explain.h"
 #include "wrap.h"
 
 #include <errno.h>
@@ -383,6 +384,13 @@ static void draw_answer(struct prune_view *prune, const struct prune_event *even
 		 *others ? "; differs too: " : "", others);
 	row += wrap_text(screen, (struct rect){ at.x + 1, row, at.w - 2, 2 }, pen.x - at.x - 1,
 			 UI_STRONG, text);
+	if (event->compare.outcome == LOUPE_CMP_INFINITE_LOOP) {
+		const struct explanation *how = explain_error("infinite loop detected");
+
+		wrap_text(screen, (struct rect){ at.x + 1, row, at.w - 2, at.y + at.h - row }, 0, UI_NOTICE,
+			  how ? how->ways : "");
+		return;
+	}
 	if (!cell || cell->kind != PRUNE_CELL_LOC)
 		return;
 	words_loc(&cell->loc, false, name, sizeof(name));

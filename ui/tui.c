@@ -163,12 +163,17 @@ static enum view_id suitable_view(const struct tui *tui, const struct subject *s
 		return wanted;
 	if (subject->filter || subject->state != SUBJECT_READY)
 		return VIEW_CFG;
+	if (result->verdict == LOUPE_REJECTED && result->phase == LOUPE_PHASE_STACK_DEPTH)
+		return VIEW_CALLS;
 	if (result->verdict == LOUPE_REJECTED && result->phase != LOUPE_PHASE_EXPLORE_MAIN &&
 	    result->phase != LOUPE_PHASE_EXPLORE_SUBPROGS)
 		return subject->error_insn >= 0 ? VIEW_CFG : VIEW_LOG;
 	/* what was too long is answered by what it cost */
 	if (explain_counts(subject))
 		return VIEW_COST;
+	/* what never ends, by the two states that are the same */
+	if (explain_compares(subject))
+		return VIEW_PRUNE;
 	if (explain_blames(subject))
 		return VIEW_BLAME;
 	return VIEW_WALK;

@@ -200,6 +200,27 @@ static bool request(struct view *view, enum request request)
 	return true;
 }
 
+/* Where an infinite loop was found, the two states are the answer. */
+static bool open_loop(struct prune_view *prune, struct place place)
+{
+	if (place.step != loupe_trace_error_step(prune->trace) || !open_list(prune, (uint32_t)place.insn))
+		return false;
+	for (uint64_t i = 0; i < prune->event_cnt; i++) {
+		const struct prune_event *event = &prune->events[i];
+
+		if (event->step != place.step || event->kind != PRUNE_COMPARE ||
+		    event->compare.outcome != LOUPE_CMP_INFINITE_LOOP)
+			continue;
+		scroll_to(&prune->scroll[PRUNE_TABLE], prune_row_of(prune, prune->insn), prune->row_cnt,
+			  prune->h[PRUNE_TABLE]);
+		prune->level = PRUNE_PAIR;
+		go_event(prune, (int64_t)i);
+		return true;
+	}
+	prune->level = PRUNE_TABLE;
+	return false;
+}
+
 static void select_place(struct view *view, struct place place)
 {
 	struct prune_view *prune = (struct prune_view *)view;
@@ -214,6 +235,8 @@ static void select_place(struct view *view, struct place place)
 		return;
 	}
 	prune->level = PRUNE_TABLE;
+	if (row >= 0 && place.step != LOUPE_NO_STEP && open_loop(prune, place))
+		return;
 	if (row >= 0)
 		scroll_to(&prune->scroll[PRUNE_TABLE], row, prune->row_cnt, prune->h[PRUNE_TABLE]);
 }

@@ -55,6 +55,12 @@ struct loupe_counters {
 	uint64_t loop_converged;
 };
 
+enum loupe_subprog_flag {
+	LOUPE_SUBPROG_OWN_STACK = 1 << 0, /* its frame is no part of its callers' stack */
+	LOUPE_SUBPROG_LATER = 1 << 1,	  /* a callback that runs later, on a stack that is counted apart */
+	LOUPE_SUBPROG_TAIL_CALL = 1 << 2, /* it has a tail call */
+};
+
 struct loupe_verify_result {
 	enum loupe_verdict verdict;
 	int err;		    /* 0, or the negative errno that the kernel returns */
@@ -64,6 +70,7 @@ struct loupe_verify_result {
 	uint64_t verification_ns;   /* the time of the whole run */
 	uint32_t subprog_cnt;
 	uint32_t stack_depth[256];  /* per subprog, bytes */
+	uint8_t subprog_flags[256]; /* per subprog: LOUPE_SUBPROG_* */
 	char reason[256];	    /* NOT_JUDGED, STOPPED: what was needed or why, one line */
 	bool kernel_crashes;	    /* NOT_JUDGED: loading it would crash the kernel */
 	uint8_t *insn_seen;	    /* per insn of the image: 1 if a path reached it; freed by

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* The recorder's hooks for steps, paths and branches, and for what concerns the whole run. */
 #include <errno.h>
+#include <stdio.h>
 
 #include "insn/opcodes.h"
 #include "trace/store.h"
@@ -411,6 +412,18 @@ static uint8_t *copy_bytes(const uint8_t *bytes, uint32_t cnt)
 	return copy;
 }
 
+/* The log's words for it, which come as an event of its own. */
+static void on_infinite_loop(void *ctx, int32_t insn_idx, const struct loupe_state *cur,
+			     const struct loupe_state *old)
+{
+	char text[64];
+
+	(void)cur;
+	(void)old;
+	snprintf(text, sizeof(text), "infinite loop detected at insn %d\n", insn_idx);
+	on_message(ctx, text, false);
+}
+
 /* The level-1 messages since the last arrival, without the last newline. */
 static char *error_text(const struct loupe_trace *t)
 {
@@ -457,6 +470,7 @@ static void on_end(void *ctx, const struct loupe_verify_result *result)
 static const struct loupe_hooks hooks = {
 	.phase = on_phase,
 	.message = on_message,
+	.infinite_loop = on_infinite_loop,
 	.subprog = on_subprog,
 	.facts = on_facts,
 	.func_begin = on_func_begin,

@@ -186,8 +186,15 @@ static int report_insns(struct vf_env *env)
 			(uint8_t)(aux->branch_true | aux->branch_false << 1);
 	}
 	result->subprog_cnt = env->subprog_cnt;
-	for (uint32_t i = 0; i < env->subprog_cnt && i < VF_MAX_SUBPROGS; i++)
-		result->stack_depth[i] = env->subprogs[i].stack_depth;
+	for (uint32_t i = 0; i < env->subprog_cnt && i < VF_MAX_SUBPROGS; i++) {
+		const struct vf_subprog *sub = &env->subprogs[i];
+
+		result->stack_depth[i] = sub->stack_depth;
+		result->subprog_flags[i] =
+			(uint8_t)((sub->priv_stack_mode == VF_PRIV_STACK_ADAPTIVE ? LOUPE_SUBPROG_OWN_STACK : 0) |
+				  (sub->is_async_cb ? LOUPE_SUBPROG_LATER : 0) |
+				  (sub->has_tail_call ? LOUPE_SUBPROG_TAIL_CALL : 0));
+	}
 	return 0;
 }
 
