@@ -155,8 +155,15 @@ static bool move(struct walk_view *walk, enum request request)
 	const int64_t cnt[] = { walk->listing.cnt, walk->row_cnt, walk->decision_cnt,
 				walk_point_rows(walk) };
 
-	return scroll_request(&walk->scroll[walk->focus], request, cnt[walk->focus],
-			      walk->h[walk->focus]);
+	if (!scroll_request(&walk->scroll[walk->focus], request, cnt[walk->focus],
+			    walk->h[walk->focus]))
+		return false;
+	/* the other views answer for the line that is selected; the step stays */
+	if (walk->focus == WALK_PROGRAM && walk->walked && walk->listing.cnt)
+		tui_set_place(walk->view.tui,
+			      (struct place){ walk->info.step,
+					      (int32_t)walk->listing.rows[walk->scroll[WALK_PROGRAM].cursor].insn });
+	return true;
 }
 
 static void switch_pane(struct walk_view *walk, int by)
