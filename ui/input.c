@@ -59,7 +59,8 @@ static bool is_assembler(const char *path)
 }
 
 /* The policy that explains a filter, and the table of calls. */
-static int open_beside(const struct input_filters *filters, struct input *out, struct loupe_error *err)
+static int open_beside(const struct input_filters *filters, struct input *out,
+		       struct loupe_error *err)
 {
 	int rc = 0;
 
@@ -68,14 +69,15 @@ static int open_beside(const struct input_filters *filters, struct input *out, s
 
 		rc = input_read(filters->policy_file, &out->text, &len, err);
 		if (!rc)
-			rc = loupe_policy_load(filters->policy_file, out->text, len, &filters->policy,
-					       &out->policy, err);
+			rc = loupe_policy_load(filters->policy_file, out->text, len,
+					       &filters->policy, &out->policy, err);
 	}
 	return rc;
 }
 
 static int open_filter(const char *path, const char *data, size_t len, bool is_policy,
-		       const struct input_filters *filters, struct input *out, struct loupe_error *err)
+		       const struct input_filters *filters, struct input *out,
+		       struct loupe_error *err)
 {
 	int rc = 0;
 
@@ -92,8 +94,8 @@ static int open_filter(const char *path, const char *data, size_t len, bool is_p
 	out->text = strndup(data, len);
 	if (!out->text)
 		return loupe_error_set(err, -ENOMEM, "out of memory");
-	return policy_input_compile(path, data, len, &filters->policy, &out->weights, &out->filter, &out->policy,
-				    err);
+	return policy_input_compile(path, data, len, &filters->policy, &out->weights, &out->filter,
+				    &out->policy, err);
 }
 
 /* A filter of a live process. */
@@ -124,8 +126,24 @@ static int finish_open(struct input *out, const char *path, char *data, int rc)
 	return rc;
 }
 
-int input_open_filter(const char *path, const struct input_filters *filters, bool only_policy, struct input *out,
-		      struct loupe_error *err)
+/* A text that is none of what we know gets an error about all of it. */
+static int check_kind(const char *path, const char *data, size_t len, struct loupe_error *err)
+{
+	if (len && (memchr(data, 0, len) || loupe_filter_sniff(data, len) ||
+		    loupe_policy_sniff(data, len)))
+		return 0;
+	loupe_error_set(err, -EINVAL,
+			"%s: it should be a filter (sock_filter bytes, tcpdump -ddd text, C "
+			"initializers) or a "
+			"policy (JSON, or minijail's lines \"NAME: RULE\")",
+			len ? "no filter or policy" : "empty");
+	if (err)
+		snprintf(err->file, sizeof(err->file), "%s", path);
+	return -EINVAL;
+}
+
+int input_open_filter(const char *path, const struct input_filters *filters, bool only_policy,
+		      struct input *out, struct loupe_error *err)
 {
 	char *data = NULL;
 	size_t len = 0;
@@ -137,9 +155,13 @@ int input_open_filter(const char *path, const struct input_filters *filters, boo
 	rc = input_read(path, &data, &len, err);
 	if (rc)
 		return rc;
-	rc = open_filter(path, data, len,
-			 only_policy || (!loupe_filter_sniff(data, len) && loupe_policy_sniff(data, len)), filters,
-			 out, err);
+	if (!only_policy)
+		rc = check_kind(path, data, len, err);
+	if (!rc)
+		rc = open_filter(path, data, len,
+				 only_policy || (!loupe_filter_sniff(data, len) &&
+						 loupe_policy_sniff(data, len)),
+				 filters, out, err);
 	return finish_open(out, path, data, rc);
 }
 
@@ -159,8 +181,8 @@ static int open_log(const char *path, const char *data, size_t len, struct input
 	return rc;
 }
 
-int input_open(const char *path, const struct loupe_load_opts *opts, const struct input_filters *filters,
-	       struct input *out, struct loupe_error *err)
+int input_open(const char *path, const struct loupe_load_opts *opts,
+	       const struct input_filters *filters, struct input *out, struct loupe_error *err)
 {
 	struct input_filters defaults = { .policy.filter = opts ? opts->prog_name : NULL };
 	char *data;

@@ -7,6 +7,7 @@
 
 #define BUCKETS	  4096u
 #define MAX_NODES 200000u
+#define MAX_LOOKS (UINT64_C(1) << 27) /* at rules: seconds, and no filter has room for what comes of it */
 #define MAX_KNOWN 64
 #define NONE	  UINT32_MAX
 
@@ -259,6 +260,11 @@ static int build_place(struct decide *d, const struct list *list, struct place *
 
 	if (!left)
 		return -ENOMEM;
+	d->looks += list->cnt;
+	if (d->looks > MAX_LOOKS) {
+		free(left);
+		return -E2BIG;
+	}
 	for (uint32_t i = 0; i < list->cnt; i++) {
 		const struct lower_rule *rule = &d->rules->rules[list->at[i]];
 		const struct lower_atom *open = NULL;

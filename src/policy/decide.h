@@ -38,6 +38,7 @@ struct decide {
 	/* while it is built */
 	const struct lower_rules *rules;
 	const uint8_t *order; /* place of each word */
+	uint64_t looks;	      /* at rules that are still possible */
 };
 
 /**

@@ -8,7 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MAX_DEPTH  64u
+#define MAX_DEPTH   64u
+#define MAX_MEMBERS 256u /* of an object; no policy has so many */
 #define CHUNK_SIZE 65536u
 
 struct json_chunk {
@@ -244,17 +245,25 @@ static int read_word(struct reader *r, struct json_value *value)
 
 static int read_value(struct reader *r, struct json_value *value);
 
-/* A key and its colon. */
-static int read_key(struct reader *r, struct json_value *item)
+/* A key and its colon. Readers disagree on which of two members of one name counts. */
+static int read_key(struct reader *r, const struct json_value *object, struct json_value *item)
 {
+	const char *start;
 	int ret;
 
 	skip_space(r);
+	start = r->at;
 	if (r->at == r->end || *r->at != '"')
 		return fail(r, r->at, "expected a member's name in quotes");
+	if (object->cnt == MAX_MEMBERS)
+		return fail(r, start, "more members in one object than any policy has");
 	ret = read_string(r, &item->key);
 	if (ret)
 		return ret;
+	for (uint32_t i = 0; i < object->cnt; i++) {
+		if (!strcmp(object->items[i].key, item->key))
+			return fail(r, start, "this object has a member of this name already");
+	}
 	skip_space(r);
 	if (r->at == r->end || *r->at != ':')
 		return fail(r, r->at, "expected ':' behind a member's name");
@@ -314,7 +323,7 @@ static int read_items(struct reader *r, struct json_value *value)
 		item = &value->items[value->cnt];
 		*item = (struct json_value){ .index = value->cnt };
 		if (value->type == JSON_OBJECT)
-			ret = read_key(r, item);
+			ret = read_key(r, value, item);
 		if (!ret)
 			ret = read_value(r, item);
 		if (ret)

@@ -258,7 +258,10 @@ static void write_load_advice(const struct writer *w, uint32_t load, struct load
 			"more\n",
 			count_users(w, load));
 	}
-	if (ways.had) {
+	if (ways.had && ways.taken_at == LOUPE_NONE) {
+		fprintf(w->f, "    stays: on %u of %u ways %u had loaded it, then these met others\n", ways.had,
+			ways.all, ways.loaded_at);
+	} else if (ways.had) {
 		fprintf(w->f, "    stays: on %u of %u ways %u had loaded it, then %u ", ways.had, ways.all,
 			ways.loaded_at, ways.taken_at);
 		if (why_is_input(why_read(w->why, ways.taken_at))) {

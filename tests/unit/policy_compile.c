@@ -137,11 +137,41 @@ static void weights(void **state)
 			 0);
 	assert_true(rows.cnt == 2 && rows.rows[1].nr == 1 && !rows.rows[1].has_args);
 	loupe_weights_finish(&rows);
-	assert_int_equal(loupe_weights_load("t", "read 5\nwrite x\n", 14, AUDIT_ARCH_X86_64, &rows,
+}
+
+static void tables(void **state)
+{
+	static const struct {
+		const char *text, *line;
+	} rows[] = {
+		{ "read 5\nwrite x\n", "t:2:7: 'x' is no weight" },
+		{ "read -1\n", "t:1:6: '-1' is no weight" },
+		{ "read nan\n", "t:1:6: 'nan' is no weight" },
+		{ "raed 5\n", "t:1:1: 'raed' is no system call of this architecture" },
+		{ "# nr weight\n4294967296 1\n", "t:2:1: '4294967296' is no system call's number" },
+		{ "# nr weight\n0x 1\n", "t:2:1: '0x' is no number" },
+		{ "# name nr weight\nread 0\n", "t:2:7: the line ends before its last column" },
+		{ "read\t0\t1\t2\t3\t4\t5\t-6\t1\n", "t:1:18: '-6' is no number" },
+		{ "", "t:1:1: a table of weights without rows" },
+		{ "# only a comment\n", "t:2:1: a table of weights without rows" },
+	};
+	struct loupe_weights weights;
+	struct loupe_error err;
+	char line[1024];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		assert_int_equal(loupe_weights_load("t", rows[i].text, strlen(rows[i].text),
+						    AUDIT_ARCH_X86_64, &weights, &err),
+				 -EINVAL);
+		loupe_error_format(&err, line, sizeof(line));
+		assert_string_equal(line, rows[i].line);
+		assert_null(weights.rows);
+	}
+	assert_int_equal(loupe_weights_load("t", "read 1\n\0write 1", 15, AUDIT_ARCH_X86_64, &weights,
 					    &err),
 			 -EINVAL);
-	assert_string_equal(err.message, "'x' is no weight");
-	assert_true(err.line == 2 && err.column == 7);
+	assert_string_equal(err.message, "a zero byte in a text");
 }
 
 /* More than the kernel takes: the message says what takes the room. */
@@ -160,6 +190,28 @@ static void too_large(void **state)
 	policy = read_policy(text, NULL);
 	assert_int_equal(loupe_policy_compile(policy, NULL, &filter, &err), -E2BIG);
 	assert_non_null(strstr(err.message, "the kernel takes 4096; most are for ioctl (16): "));
+	loupe_policy_destroy(policy);
+	free(text);
+}
+
+/* Rules by the ten thousand are given up in seconds. */
+static void too_many_cases(void **state)
+{
+	char *text = malloc(4 << 20), *at = text;
+	struct loupe_policy *policy;
+	struct loupe_filter *filter;
+	struct loupe_error err;
+
+	(void)state;
+	assert_non_null(text);
+	at += sprintf(at, "read: arg0 == 0 && arg1 == 1");
+	for (int i = 1; i < 15000; i++)
+		at += sprintf(at, " || arg%d == %d && arg%d == %d", i % 3, i * 7919 % 100003,
+			      (i + 1) % 3, i * 31);
+	policy = read_policy(text, NULL);
+	assert_int_equal(loupe_policy_compile(policy, NULL, &filter, &err), -E2BIG);
+	assert_string_equal(err.message, "the rules of read (0) fall into too many cases for a "
+					 "filter: make them fewer");
 	loupe_policy_destroy(policy);
 	free(text);
 }
@@ -200,6 +252,7 @@ int main(void)
 		cmocka_unit_test(lines),	   cmocka_unit_test(weights),
 		cmocka_unit_test(no_call),     cmocka_unit_test(own_weights),
 		cmocka_unit_test(too_large),	   cmocka_unit_test(far_jumps),
+		cmocka_unit_test(tables),	   cmocka_unit_test(too_many_cases),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

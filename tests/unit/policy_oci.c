@@ -180,6 +180,8 @@ static void errors(void **state)
 		{ "{\"a\": \"\\q\"}", "test:1:8: unknown escape in a string" },
 		{ "{\"a\": 1} x", "test:1:10: unexpected text behind the document" },
 		{ "{\"a\": tru}", "test:1:7: expected a value" },
+		{ "{\"a\": 1,\n \"b\": 2, \"a\": 3}",
+		  "test:2:10: this object has a member of this name already" },
 		{ "[]", "test:1:1: $: expected an object, not an array" },
 		{ "{}", "test:1:1: $: there is no member 'defaultAction'" },
 		{ "{\"defaultAction\": 3}",
