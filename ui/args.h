@@ -59,6 +59,7 @@ struct args {
 	const char *save;     /* directory, NULL: the present one */
 	const char *sweep;    /* lab: KNOB=VALUE,VALUE... */
 	uint32_t repeat;      /* lab: runs of which the fastest counts */
+	const char *log;      /* --log: beside the program, NULL: none */
 	const char *script, *view, *theme;
 	uint32_t width, height;
 	bool ascii;

@@ -5,6 +5,7 @@
 
 #include "bpfloupe/insn.h"
 #include "bpfloupe/log.h"
+#include "beside.h"
 #include "commands.h"
 #include "input.h"
 
@@ -66,6 +67,24 @@ static int summarize_log(const struct loupe_logged *logged, const struct loupe_i
 	status = verdict_status(result.verdict);
 	loupe_verify_result_finish(&result);
 	return status;
+}
+
+/* Whether the model agrees with the user's log of it. @return status */
+static int print_beside(const struct args *args, const struct beside *beside, const struct loupe_logged *logged,
+			const struct loupe_image *image)
+{
+	struct beside_result result;
+
+	if (beside_compare(beside->path, logged, image, &args->verify, &result))
+		return complain_text("out of memory");
+	printf("%s\n", result.words);
+	for (int i = 0; i < 3 && result.diff.line; i++) {
+		if (*result.diff.before[i])
+			printf("           %s\n", result.diff.before[i]);
+	}
+	if (result.diff.line)
+		printf("    log:   %s\n    model: %s\n", result.diff.want, result.diff.got);
+	return result.agrees ? STATUS_OK : STATUS_REJECTED;
 }
 
 static int summarize_image(const struct args *args, const struct loupe_image *image)
@@ -142,6 +161,32 @@ static int worse(int a, int b)
 	return rank[a] >= rank[b] ? a : b;
 }
 
+static int summarize_beside(const struct args *args, const char *file, const struct input *input)
+{
+	struct beside beside;
+	struct loupe_error err;
+	int status = STATUS_OK, found = 0;
+
+	if (beside_open(args->log, &beside, &err))
+		return complain(&err);
+	for (uint32_t i = 0; i < input->progs.cnt; i++) {
+		const struct loupe_program *prog = &input->progs.progs[i];
+		const struct loupe_logged *logged =
+			prog->image ? beside_find(&beside, prog->name, input->progs.cnt == 1,
+						  args->load.prog_name) : NULL;
+
+		if (!logged)
+			continue;
+		found++;
+		status = worse(status, print_beside(args, &beside, logged, prog->image));
+	}
+	if (!found)
+		status = complain_text("%s: not of a program of %s; --prog chooses the one that it is of",
+				       args->log, file);
+	beside_close(&beside);
+	return status;
+}
+
 static int summarize_file(const struct args *args, const char *file)
 {
 	struct loupe_error err;
@@ -154,7 +199,9 @@ static int summarize_file(const struct args *args, const char *file)
 		status = summarize_filter(args, &input);
 	else if (!input.progs.cnt)
 		status = complain_text("%s: holds no such BPF program", file);
-	for (uint32_t i = 0; input.kind == INPUT_PROGRAMS && i < input.progs.cnt; i++) {
+	if (args->log && status == STATUS_OK && input.kind == INPUT_PROGRAMS && !input.log)
+		status = summarize_beside(args, file, &input);
+	for (uint32_t i = 0; status != STATUS_USAGE && input.kind == INPUT_PROGRAMS && i < input.progs.cnt; i++) {
 		const struct loupe_program *prog = &input.progs.progs[i];
 
 		if (input.log)

@@ -29,6 +29,7 @@ static int cmd_explore(const struct args *args)
 		.filters = &args->filters,
 		.passes = args->passes,
 		.verify = args->verify,
+		.log = args->log,
 		.view = args->view,
 		.theme = args->theme,
 		.script = args->script,

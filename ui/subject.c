@@ -18,6 +18,7 @@ struct subject_work {
 	struct loupe_verify_result result;
 	bool have_result;
 	struct findings findings;
+	struct beside_result *beside;
 	struct loupe_rewrite *rewrite;
 	struct loupe_filter_proof proof;
 	uint32_t level;
@@ -73,6 +74,7 @@ void subject_finish(struct subject *subject)
 	drop_result(subject);
 	loupe_names_destroy(subject->names);
 	loupe_source_destroy(subject->source);
+	free(subject->beside);
 	*subject = (struct subject){ 0 };
 }
 
@@ -112,6 +114,20 @@ static void progress(void *ctx, uint32_t insn_processed)
 	atomic_store(&work->job.progress, insn_processed);
 }
 
+/* The log that the user has beside the program. */
+static int compare_log(struct subject_work *work)
+{
+	const struct subject *subject = work->subject;
+
+	if (!subject->beside_log)
+		return 0;
+	work->beside = malloc(sizeof(*work->beside));
+	if (!work->beside)
+		return -ENOMEM;
+	return beside_compare(subject->beside_path, subject->beside_log, subject->image, &work->opts,
+			      work->beside);
+}
+
 static int verify(struct subject_work *work)
 {
 	const struct loupe_image *image = work->subject->image;
@@ -134,7 +150,7 @@ static int verify(struct subject_work *work)
 	/* a trace that is cut short still answers what was recorded until then */
 	loupe_trace_finish(work->trace);
 	findings_make(&work->findings, work->trace, work->subject->names);
-	return work->job.cancel ? -ECANCELED : 0;
+	return work->job.cancel ? -ECANCELED : compare_log(work);
 }
 
 static int optimize(struct subject_work *work)
@@ -230,6 +246,9 @@ static void take_verdict(struct subject *subject, struct subject_work *work)
 	subject->result = work->result;
 	subject->trace = work->trace;
 	subject->findings = work->findings;
+	free(subject->beside);
+	subject->beside = work->beside;
+	work->beside = NULL;
 	subject->error_insn = work->result.insn_idx;
 	work->trace = NULL;
 	work->have_result = false;
@@ -279,6 +298,7 @@ static void done(struct job *job)
 	if (work->have_result)
 		loupe_verify_result_finish(&work->result);
 	loupe_trace_destroy(work->trace);
+	free(work->beside);
 	for (int i = 0; i < 2; i++)
 		loupe_why_destroy(work->why[i]);
 	loupe_filter_destroy(work->optimized);

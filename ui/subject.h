@@ -6,6 +6,7 @@
 #include "bpfloupe/log.h"
 #include "bpfloupe/source.h"
 #include "bpfloupe/trace.h"
+#include "beside.h"
 #include "bpfloupe/why.h"
 #include "finding.h"
 #include "input.h"
@@ -35,6 +36,8 @@ struct subject {
 	const struct loupe_program *prog; /* NULL for a filter */
 	const struct loupe_image *image;  /* NULL for a filter, and if it did not load */
 	const struct loupe_filter *filter;
+	const struct loupe_logged *beside_log; /* a kernel's log to compare with, NULL: none */
+	const char *beside_path;
 	const struct loupe_logged *logged; /* the log that it is read from, NULL if it is verified */
 	enum subject_state state;
 
@@ -43,6 +46,7 @@ struct subject {
 	char error[1024];		   /* rejected: the message that explains it, one line */
 	int32_t error_insn;		   /* -1 if it is about no insn */
 	struct loupe_trace *trace;	   /* NULL when it was dropped: verify again to have one */
+	struct beside_result *beside;	   /* NULL: there is no log beside it */
 	struct loupe_source *source;
 	struct loupe_names *names;
 	struct findings findings; /* stay when the trace is dropped */

@@ -165,6 +165,9 @@ static enum view_id suitable_view(const struct tui *tui, const struct subject *s
 		return VIEW_CFG;
 	if (result->verdict == LOUPE_REJECTED && result->phase == LOUPE_PHASE_STACK_DEPTH)
 		return VIEW_CALLS;
+	/* where the model and the log beside it part */
+	if (subject->beside && !subject->beside->agrees)
+		return VIEW_LOG;
 	if (result->verdict == LOUPE_REJECTED && result->phase != LOUPE_PHASE_EXPLORE_MAIN &&
 	    result->phase != LOUPE_PHASE_EXPLORE_SUBPROGS)
 		return subject->error_insn >= 0 ? VIEW_CFG : VIEW_LOG;
@@ -200,6 +203,9 @@ struct view *tui_view(struct tui *tui)
 			lesson_arrive(tui);
 		if (subject->logged)
 			say_lacks(tui, subject);
+		if (subject->beside)
+			tui_say(tui, subject->beside->agrees ? UI_HIT : UI_MISS, "%s",
+				subject->beside->words);
 	}
 	return open_view(tui, tui->view);
 }
@@ -627,7 +633,13 @@ static int open_inputs(struct tui *tui)
 {
 	const struct tui_options *opts = tui->opts;
 	struct loupe_error err = { 0 };
+	bool beside = false;
+	uint32_t total;
 
+	if (opts->log && beside_open(opts->log, &tui->beside, &err)) {
+		report(opts->log, &err);
+		return -EINVAL;
+	}
 	tui->inputs = calloc(opts->file_cnt, sizeof(*tui->inputs));
 	if (!tui->inputs)
 		return -ENOMEM;
@@ -646,6 +658,7 @@ static int open_inputs(struct tui *tui)
 	tui->subjects = calloc(tui->subject_cnt, sizeof(*tui->subjects));
 	if (!tui->subjects)
 		return -ENOMEM;
+	total = tui->subject_cnt;
 	tui->subject_cnt = 0;
 	for (uint32_t i = 0; i < tui->input_cnt; i++) {
 		uint32_t cnt = tui->inputs[i].kind == INPUT_FILTER ? 1 : tui->inputs[i].progs.cnt;
@@ -655,7 +668,18 @@ static int open_inputs(struct tui *tui)
 
 			subject_init(subject, &tui->inputs[i], n);
 			subject->passes = opts->passes;
+			if (tui->beside.file && subject->image && !subject->logged) {
+				subject->beside_path = tui->beside.path;
+				subject->beside_log = beside_find(&tui->beside, subject_name(subject),
+								  total == 1, opts->prog_name);
+				beside |= subject->beside_log != NULL;
+			}
 		}
+	}
+	if (tui->beside.file && !beside) {
+		fprintf(stderr, "bpfloupe: %s: not of %s; --prog chooses the program that it is of\n", opts->log,
+			total == 1 ? "this program" : "one of these programs");
+		return -ENOENT;
 	}
 	return 0;
 }
@@ -725,6 +749,7 @@ static void finish(struct tui *tui)
 		subject_finish(&tui->subjects[i]);
 	for (uint32_t i = 0; i < tui->input_cnt; i++)
 		input_finish(&tui->inputs[i]);
+	beside_close(&tui->beside);
 	free(tui->subjects);
 	free(tui->inputs);
 	screen_destroy(tui->screen);

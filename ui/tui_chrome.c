@@ -114,6 +114,7 @@ static void draw_origin(struct pen *pen, const struct subject *subject)
 		[KERNEL_NO_ANSWER] = { "kernel: cannot be asked", UI_DIM },
 	};
 	const char *model = "model 6.18.44", *kernel = "", *btf = NULL;
+	enum ui_role role = UI_DIM;
 	char types[96] = "";
 	int columns;
 
@@ -135,6 +136,12 @@ static void draw_origin(struct pen *pen, const struct subject *subject)
 	if (subject && subject->image) {
 		btf = subject->image->host.kernel_btf;
 		kernel = kernels[subject->kernel].words;
+		if (subject->beside && subject->kernel == KERNEL_NOT_ASKED) {
+			kernel = subject->beside->agrees ? "log: agrees" : "log: differs";
+			role = subject->beside->agrees ? UI_HIT : UI_MISS;
+		} else {
+			role = kernels[subject->kernel].role;
+		}
 	}
 	if (btf)
 		snprintf(types, sizeof(types), "types: %s   ",
@@ -153,7 +160,7 @@ static void draw_origin(struct pen *pen, const struct subject *subject)
 	pen_text(pen, UI_DIM, types);
 	pen_text(pen, UI_DIM, model);
 	pen_text(pen, UI_DIM, *model && *kernel ? "   " : "");
-	pen_text(pen, subject ? kernels[subject->kernel].role : UI_DIM, kernel);
+	pen_text(pen, role, kernel);
 }
 
 static void draw_tabs(struct tui *tui, int w)

@@ -3,6 +3,7 @@
 #ifndef BPFLOUPE_UI_TUI_INTERNAL_H
 #define BPFLOUPE_UI_TUI_INTERNAL_H
 
+#include "beside.h"
 #include "lesson_play.h"
 #include "prompt.h"
 #include "terminal.h"
@@ -16,6 +17,7 @@ enum { TUI_BACK_CNT = 16 };
 struct tui {
 	const struct tui_options *opts;
 	struct loupe_verify_opts verify;
+	struct beside beside; /* file NULL: none */
 	const struct theme *theme;
 	struct terminal *term; /* NULL while a script is obeyed */
 	struct screen *screen;

@@ -31,6 +31,7 @@ struct log_work;
 struct log_view {
 	struct view view;
 	uint32_t level;
+	bool first; /* it was not shown before */
 	struct log_text text;
 	struct log_work *work; /* being written, or NULL */
 	char problem[160];
@@ -215,6 +216,16 @@ static uint32_t step_of_line(const struct log_text *text, int64_t line)
 	return low ? text->marks[low - 1].step : LOUPE_NO_STEP;
 }
 
+/* Where the log beside the program says something else; NULL: nowhere, or not at this level. */
+static const struct beside_result *parting(const struct log_view *log)
+{
+	const struct beside_result *beside = log->view.subject->beside;
+
+	return beside && !beside->agrees && beside->level == log->level ? beside : NULL;
+}
+
+static void note_place(struct log_view *log);
+
 static void go_place(struct log_view *log)
 {
 	struct place place = tui_place(log->view.tui);
@@ -222,6 +233,15 @@ static void go_place(struct log_view *log)
 
 	if (!log->text.line_cnt)
 		return;
+	if (parting(log) && log->first) {
+		int64_t line = (int64_t)parting(log)->diff.line - 1;
+
+		log->first = false;
+		scroll_to(&log->scroll, line < log->text.line_cnt ? line : log->text.line_cnt - 1,
+			  log->text.line_cnt, log->h);
+		note_place(log);
+		return;
+	}
 	if (place.step != LOUPE_NO_STEP)
 		scroll_to(&log->scroll, line_of_step(&log->text, place.step), log->text.line_cnt,
 			  log->h);
@@ -354,11 +374,36 @@ static void draw_line(struct log_view *log, int64_t n, struct screen *screen, st
 		pen_text(&pen, role, shown);
 }
 
+enum { PARTING_H = 7 };
+
+static void draw_parting(const struct beside_result *beside, struct screen *screen, struct rect area)
+{
+	const struct loupe_log_difference *diff = &beside->diff;
+	char title[96], number[NUMBER_TEXT];
+	size_t same = beside_same(diff);
+	struct rect inner;
+	struct pen pen;
+	int y = 0;
+
+	snprintf(title, sizeof(title), "first difference, line %s of the log", number_text(number, diff->line));
+	inner = pane_frame(screen, area, title, false);
+	for (int i = 0; i < 3; i++) {
+		if (!*diff->before[i])
+			continue;
+		pen = pen_at(screen, inner.x + 1, inner.y + y++, inner.w - 2);
+		pen_printf(&pen, UI_DIM, "       %s", diff->before[i]);
+	}
+	pen = pen_at(screen, inner.x + 1, inner.y + y++, inner.w - 2);
+	pen_printf(&pen, UI_MISS, "log:   %s%s", same ? "…" : "", diff->want + same);
+	pen = pen_at(screen, inner.x + 1, inner.y + y, inner.w - 2);
+	pen_printf(&pen, UI_STRONG, "model: %s%s", same ? "…" : "", diff->got + same);
+}
+
 static void draw(struct view *view, struct screen *screen, struct rect area)
 {
 	struct log_view *log = (struct log_view *)view;
 	char title[96], note[64], number[NUMBER_TEXT], total[NUMBER_TEXT];
-	struct rect inner;
+	struct rect inner, below = { 0 };
 
 	if (view->subject->logged)
 		snprintf(title, sizeof(title), "the log that was read  %s lines",
@@ -366,6 +411,10 @@ static void draw(struct view *view, struct screen *screen, struct rect area)
 	else
 		snprintf(title, sizeof(title), "log at level %u  %s lines", log->level,
 			 number_text(number, (uint64_t)log->text.line_cnt));
+	if (parting(log) && area.h >= 2 * PARTING_H) {
+		area.h -= PARTING_H - 1;
+		below = (struct rect){ area.x, area.y + area.h - 1, area.w, PARTING_H };
+	}
 	inner = pane_frame(screen, area, log->work ? "log" : title, true);
 	log->h = inner.h;
 	if (log->work) {
@@ -398,6 +447,8 @@ static void draw(struct view *view, struct screen *screen, struct rect area)
 		snprintf(note, sizeof(note), "line %s",
 			 number_text(number, (uint64_t)log->scroll.cursor + 1));
 	pane_note(screen, area, UI_STRONG, note);
+	if (below.h)
+		draw_parting(parting(log), screen, below);
 }
 
 /* ---- requests ----------------------------------------------------------------------------- */
@@ -434,7 +485,7 @@ static bool request(struct view *view, enum request request)
 
 	switch (request) {
 	case REQ_LEVEL:
-		set_level(log, next[log->level]);
+		set_level(log, log->level < sizeof(next) / sizeof(next[0]) && next[log->level] ? next[log->level] : 1);
 		return true;
 	case REQ_LEFT:
 		log->column = log->column > 8 ? log->column - 8 : 0;
@@ -527,6 +578,9 @@ static int open_log(struct view *view)
 	struct log_view *log = (struct log_view *)view;
 
 	log->level = view->subject->result.verdict == LOUPE_REJECTED ? 1 : 2;
+	log->first = true;
+	if (view->subject->beside && !view->subject->beside->agrees)
+		log->level = view->subject->beside->level;
 	log->h = 1;
 	return start(log);
 }
