@@ -122,6 +122,21 @@ static void content_line(void *data, uint32_t block, uint32_t i, struct loupe_bl
 	line->mark_role = line->role == UI_DELETED ? UI_DIM : line->role;
 	snprintf(line->mark, sizeof(line->mark), "%s", fates[side->fate[insn]].mark);
 	line->heat = side->shade ? side->heat[insn] : 0;
+	if (!side->lit)
+		return;
+	line->role = side->lit[insn] == LOUPE_CFG_NONE ? UI_DIM : UI_STRONG;
+	line->mark_role = UI_HIT;
+	snprintf(line->mark, sizeof(line->mark), "%s", side->lit[insn] == LOUPE_CFG_NONE ? "" : "●");
+}
+
+/* Edges that are not on the way that is lit go back. */
+static uint8_t content_edge_role(void *data, uint32_t edge)
+{
+	const struct cfg_side *side = data;
+	const struct loupe_edge *e = &side->cfg->edges[edge];
+
+	return side->lit[side->cfg->blocks[e->from].last] == side->cfg->blocks[e->to].first ?
+		       LOUPE_ROLE_EDGE_SELECTED : LOUPE_ROLE_BLOCK;
 }
 
 /* How a cut edge names a block: by its number, and what it returns if that is all it does. */
@@ -189,6 +204,16 @@ int cfg_side_init(struct cfg_side *side, struct loupe_error *err)
 	return 0;
 }
 
+int cfg_side_light(struct cfg_side *side)
+{
+	side->lit = malloc(side->cnt * sizeof(*side->lit));
+	if (!side->lit)
+		return -ENOMEM;
+	memset(side->lit, 0xff, side->cnt * sizeof(*side->lit));
+	side->content.edge_role = content_edge_role;
+	return 0;
+}
+
 void cfg_side_finish(struct cfg_side *side)
 {
 	loupe_layout_destroy(side->layout);
@@ -199,6 +224,7 @@ void cfg_side_finish(struct cfg_side *side)
 	free(side->fate);
 	free(side->heat);
 	free(side->folded);
+	free(side->lit);
 	*side = (struct cfg_side){ .cursor = LOUPE_CFG_NONE, .look = LOUPE_CFG_NONE };
 }
 

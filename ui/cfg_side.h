@@ -38,6 +38,8 @@ struct cfg_side {
 	uint32_t *other;  /* slot → slot on the other side, LOUPE_CFG_NONE: none */
 	uint8_t *fate;	  /* slot → enum cfg_fate */
 	uint8_t *heat;	  /* slot → 0 to LOUPE_HEAT_MAX */
+	uint32_t *lit;	  /* NULL, or slot → the slot that runs next on a way that is lit, LOUPE_CFG_NONE: it
+			     does not run */
 	uint8_t *folded;  /* block → 1: drawn as one line */
 	bool shade;
 	int digits;
@@ -56,6 +58,9 @@ struct cfg_side {
  * @return 0, -ENOMEM, or -EINVAL with the reason in err
  */
 int cfg_side_init(struct cfg_side *side, struct loupe_error *err);
+
+/** Makes room for a way that is lit; nothing is lit yet. @return 0, -ENOMEM */
+int cfg_side_light(struct cfg_side *side);
 
 /** Frees what a side owns and empties it. */
 void cfg_side_finish(struct cfg_side *side);

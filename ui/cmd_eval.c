@@ -1,52 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* bpfloupe eval: what a seccomp filter does with a system call, or with a table of them. */
-#include <errno.h>
 #include <inttypes.h>
-#include <linux/audit.h>
 #include <stdlib.h>
-#include <string.h>
 
+#include "calls.h"
 #include "commands.h"
 #include "pid_input.h"
 
-static bool parse_value(const char *text, uint64_t max, uint64_t *out)
-{
-	bool negative = text[0] == '-';
-	const char *digits = text + negative;
-	char *end;
-
-	if (*digits < '0' || *digits > '9')
-		return false;
-	errno = 0;
-	*out = strtoull(digits, &end, 0);
-	if (errno || *end || *out > max)
-		return false;
-	if (negative)
-		*out = -*out;
-	return true;
-}
-
 static int parse_call(const struct args *args, struct loupe_seccomp_data *data)
 {
-	const char *name = args->files[1];
-	int32_t nr = loupe_syscall_nr(args->filters.arch, name);
-	uint64_t value;
+	char why[160];
 
-	if (nr >= 0)
-		data->nr = (uint32_t)nr;
-	else if (parse_value(name, UINT32_MAX, &value))
-		data->nr = (uint32_t)value;
-	else
-		return complain_text("no system call is called '%s' on %s", name,
-				     args->filters.arch == AUDIT_ARCH_AARCH64 ? "aarch64" : "x86_64");
-	data->arch = args->filters.arch;
-	if (args->file_cnt > 8)
-		return complain_text("a system call has six arguments, not %u", args->file_cnt - 2);
-	for (uint32_t i = 2; i < args->file_cnt; i++) {
-		if (!parse_value(args->files[i], UINT64_MAX, &data->args[i - 2]))
-			return complain_text("'%s' is no number", args->files[i]);
-	}
-	return 0;
+	if (calls_parse(args->files + 1, args->file_cnt - 1, args->filters.arch, data, why, sizeof(why)))
+		return 0;
+	return complain_text("%s", why);
 }
 
 static int run_one(const struct loupe_filter *filter, const struct loupe_seccomp_data *data,
@@ -92,53 +59,42 @@ static int show_call(const struct args *args, const struct loupe_filter *filter,
 	return status;
 }
 
-/* Means of executed instructions, by weight. */
-struct means {
-	double weight, before, after;
-};
-
-static int show_row(const struct args *args, const struct loupe_filter *before,
-		    const struct loupe_filter *after, const struct loupe_weight *call,
-		    struct means *means)
+static const char *cached_word(const struct calls_row *row)
 {
-	struct loupe_seccomp_data data = { .nr = call->nr, .arch = args->filters.arch };
-	struct loupe_filter_run was = { 0 }, is = { 0 };
-	const char *name = call->name;
-	char action[64];
-	int status;
-
-	if (!name)
-		name = loupe_syscall_name(args->filters.arch, call->nr);
-	memcpy(data.args, call->args, sizeof(data.args));
-	status = run_one(before, &data, &was);
-	if (!status)
-		status = run_one(after, &data, &is);
-	if (status)
-		return status;
-	loupe_seccomp_action_text(is.result, action, sizeof(action));
-	printf("%-20s %5" PRIu32 " %-14s %8" PRIu32 " %8" PRIu32 " %8" PRIu32 " %8" PRIu32 "  %s\n",
-	       name ? name : "-", call->nr, action, was.executed, is.executed, was.loads, is.loads,
-	       loupe_seccomp_is_cached(after, data.arch, data.nr) ? "cached" : "");
-	means->weight += call->weight;
-	means->before += call->weight * was.executed;
-	means->after += call->weight * is.executed;
-	return 0;
+	return row->cached[0] && row->cached[1] ? "cached"
+	       : row->cached[1]			? "cached after"
+	       : row->cached[0]			? "cached before"
+						: "";
 }
 
-static int show_table(const struct args *args, const struct loupe_filter *before,
-		      const struct loupe_filter *after, const struct loupe_weights *calls)
+static void show_means(const char *what, const double value[2])
 {
-	struct means means = { 0 };
-	int status = 0;
+	printf("%-41s %8.2f %8.2f\n", what, value[0], value[1]);
+}
+
+static void show_table(const struct calls *calls)
+{
+	struct calls_means means = calls_means(calls);
 
 	printf("%-20s %5s %-14s %8s %8s %8s %8s\n", "call", "nr", "action", "insns", "after", "loads",
 	       "after");
-	for (uint32_t i = 0; !status && i < calls->cnt; i++)
-		status = show_row(args, before, after, &calls->rows[i], &means);
-	if (!status && means.weight > 0)
-		printf("%-41s %8.2f %8.2f\n", "mean by weight", means.before / means.weight,
-		       means.after / means.weight);
-	return status;
+	for (uint32_t i = 0; i < calls->cnt; i++) {
+		const struct calls_row *row = &calls->rows[i];
+		const char *name = row->name[0] ? row->name : loupe_syscall_name(row->data.arch, row->data.nr);
+		char action[64];
+
+		loupe_seccomp_action_text(row->result, action, sizeof(action));
+		printf("%-20s %5" PRIu32 " %-14s %8" PRIu32 " %8" PRIu32 " %8" PRIu32 " %8" PRIu32 "  %s\n",
+		       name ? name : "-", row->data.nr, action, row->executed[0], row->executed[1],
+		       row->loads[0], row->loads[1], cached_word(row));
+	}
+	if (means.weight <= 0)
+		return;
+	show_means("mean by weight", means.executed);
+	show_means("loads", means.loads);
+	show_means("instructions with the kernel's cache", means.with_cache);
+	printf("%-41s %7.1f%% %7.1f%%\n", "calls that never run the filter", 100 * means.cached[0],
+	       100 * means.cached[1]);
 }
 
 /* All calls of a table, with the filter as it is and as optimize makes it. */
@@ -146,25 +102,32 @@ static int eval_table(const struct args *args, const struct loupe_filter *filter
 		      const struct loupe_weights *weights)
 {
 	struct loupe_filter_opts opts = args->passes;
-	struct loupe_weights calls = { 0 };
+	struct loupe_weights table = { 0 };
+	struct calls calls = { 0 };
 	struct loupe_filter *after = NULL;
 	struct loupe_filter_proof proof;
 	struct loupe_rewrite *rw = NULL;
 	struct loupe_error err;
-	int status;
+	int status = STATUS_OK;
 
 	if (args->file_cnt > 1)
 		return complain_text("--table names the calls; '%s' is one too many", args->files[1]);
 	opts.weights = weights;
-	if (loupe_weights_load(args->table, NULL, 0, args->filters.arch, &calls, &err) ||
+	if (loupe_weights_load(args->table, NULL, 0, args->filters.arch, &table, &err) ||
 	    loupe_filter_optimize_proven(filter, &opts, &rw, &proof, NULL, &err) ||
 	    loupe_filter_from_rewrite(filter, rw, loupe_rewrite_edit_cnt(rw), &after, &err))
 		status = complain(&err);
-	else
-		status = show_table(args, filter, after, &calls);
+	if (!status) {
+		calls_init(&calls, filter, after);
+		if (calls_add_table(&calls, &table, &err))
+			status = complain(&err);
+		else
+			show_table(&calls);
+	}
+	calls_finish(&calls);
 	loupe_filter_destroy(after);
 	loupe_rewrite_destroy(rw);
-	loupe_weights_finish(&calls);
+	loupe_weights_finish(&table);
 	return status;
 }
 

@@ -85,6 +85,7 @@ static int open_filter(const char *path, const char *data, size_t len, bool is_p
 	out->arch = filters->arch ? filters->arch : AUDIT_ARCH_X86_64;
 	if (filters->weights)
 		rc = loupe_weights_load(filters->weights, NULL, 0, out->arch, &out->weights, err);
+	out->counted = filters->weights != NULL;
 	if (rc)
 		return rc;
 	if (!is_policy) {
@@ -94,8 +95,10 @@ static int open_filter(const char *path, const char *data, size_t len, bool is_p
 	out->text = strndup(data, len);
 	if (!out->text)
 		return loupe_error_set(err, -ENOMEM, "out of memory");
-	return policy_input_compile(path, data, len, &filters->policy, &out->weights, &out->filter,
-				    &out->policy, err);
+	rc = policy_input_compile(path, data, len, &filters->policy, &out->weights, &out->filter, &out->policy,
+				  err);
+	out->counted |= !rc && out->policy->frequency.cnt;
+	return rc;
 }
 
 /* A filter of a live process. */
@@ -111,6 +114,7 @@ static int open_process(const char *path, const struct input_filters *filters, s
 	out->arch = filters->arch ? filters->arch : AUDIT_ARCH_X86_64;
 	if (filters->weights)
 		rc = loupe_weights_load(filters->weights, NULL, 0, out->arch, &out->weights, err);
+	out->counted = filters->weights != NULL;
 	return rc ? rc : open_beside(filters, out, err);
 }
 

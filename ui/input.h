@@ -20,6 +20,7 @@ struct input {
 	struct loupe_filter *filter;
 	struct loupe_policy *policy;  /* that the filter was made of or is explained by, NULL: none */
 	struct loupe_weights weights; /* how often calls are made; no rows: unknown */
+	bool counted;		      /* weights are of a table, not what is usual */
 	uint32_t arch;		      /* AUDIT_ARCH_* of its calls where the filter does not say */
 	char *text;		      /* the policy's own, NULL: it was no policy */
 	struct loupe_log_file *log;   /* the log that progs are of and owned by, NULL: they are themselves */

@@ -479,6 +479,12 @@ static void open_prompt(struct tui *tui, enum request what, const char *label)
 	prompt_open(&tui->prompt, label);
 }
 
+void tui_ask(struct tui *tui, const char *text)
+{
+	open_prompt(tui, REQ_COMMAND, ":");
+	prompt_set(&tui->prompt, text);
+}
+
 static void general_request(struct tui *tui, enum request request)
 {
 	if (lesson_request(tui, request))

@@ -155,6 +155,7 @@ static const struct command commands[] = {
 	{ "theme", ARG_THEME, do_theme, "dark|light|none", "change the colours" },
 	{ "level", ARG_LEVEL, NULL, "1|2|4|6", "log level of the log view" },
 	{ "edit", ARG_WORD, NULL, "N", "graph of a filter after N edits" },
+	{ "call", ARG_WORD, NULL, "NAME ARGUMENT...", "light the way of a system call in a filter's graphs" },
 	{ "sort", ARG_WORD, NULL, "COLUMN", "sort a table by the column of that name" },
 	{ "by", ARG_WORD, NULL, "line|function|insn|branch", "what the costs are by" },
 	{ "run", ARG_WORD, NULL, "KNOB=VALUES", "in the lab: verify under other rules, as evict=off,1,7" },

@@ -85,6 +85,9 @@ const char *view_refuses(enum view_id id, const struct subject *subject);
 /** Shows a message at the bottom until the next key. */
 void tui_say(struct tui *tui, enum ui_role role, const char *fmt, ...) LOUPE_PRINTF(3, 4);
 
+/** Opens the command line with text in it. */
+void tui_ask(struct tui *tui, const char *text);
+
 /** Switches to a view of the current subject. */
 void tui_show(struct tui *tui, enum view_id id);
 
