@@ -115,6 +115,24 @@ static bool do_resize(struct tui *tui, const char *arg)
 	return screen_resize(tui->screen, (int)w, (int)h) == 0;
 }
 
+static bool do_within(struct tui *tui, const char *arg)
+{
+	char *end;
+	double ms = strtod(arg, &end);
+
+	if (end == arg || *end || ms <= 0) {
+		tui_say(tui, UI_ERROR, "within takes milliseconds, not '%s'", arg);
+		return false;
+	}
+	if (tui->took_ms > ms) {
+		fprintf(stderr, "bpfloupe: the line before took %.1f ms, not at most %s\n", tui->took_ms, arg);
+		tui->status = 1;
+	}
+	if (tui->took_ms > tui->slowest_ms)
+		tui->slowest_ms = tui->took_ms;
+	return true;
+}
+
 static bool do_expect(struct tui *tui, const char *arg)
 {
 	char *text = NULL;
@@ -164,6 +182,8 @@ static const struct command commands[] = {
 	  "write the screen as text, or as a picture if FILE ends in .svg" },
 	{ "resize", ARG_WORD, do_resize, "WxH", "in scripts: another size of the screen" },
 	{ "expect", ARG_WORD, do_expect, "TEXT", "in scripts: fail unless TEXT is on the screen" },
+	{ "within", ARG_WORD, do_within, "MS",
+	  "in scripts: fail if the line before and drawing what came of it took more milliseconds" },
 	{ "q", ARG_NONE, do_quit, "", "leave bpfloupe" },
 };
 

@@ -44,6 +44,8 @@ struct tui {
 	enum ui_role message_role;
 	bool quit;
 	int status;
+	double took_ms;	   /* scripts: the line before the present one, with drawing */
+	double slowest_ms; /* of those that had to be within a time */
 };
 
 /* tui_chrome.c: everything around a view. */

@@ -8,6 +8,16 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
+
+/* Of the process: what others do on the machine does not count. */
+static double now_ms(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &ts);
+	return (double)ts.tv_sec * 1e3 + (double)ts.tv_nsec / 1e6;
+}
 
 static bool obey_keys(struct tui *tui, const char *line)
 {
@@ -33,7 +43,8 @@ static bool obey(struct tui *tui, const char *line)
 	}
 	if (*line == ':' && !tui->prompt.open) {
 		/* what looks at the screen leaves it as it is */
-		if (strncmp(line, ":expect ", 8) != 0 && strncmp(line, ":save-screen ", 13) != 0)
+		if (strncmp(line, ":expect ", 8) != 0 && strncmp(line, ":save-screen ", 13) != 0 &&
+		    strncmp(line, ":within ", 8) != 0)
 			tui->message[0] = '\0';
 		return tui_command(tui, line + 1);
 	}
@@ -46,6 +57,8 @@ int tui_script(struct tui *tui, const char *path)
 	char *line = NULL;
 	size_t cap = 0;
 	unsigned int number = 0;
+	double before;
+	bool obeyed;
 	ssize_t len;
 
 	if (!in) {
@@ -58,7 +71,13 @@ int tui_script(struct tui *tui, const char *path)
 			line[--len] = '\0';
 		if (!len || strncmp(line, "# ", 2) == 0 || strcmp(line, "#") == 0)
 			continue;
-		if (!obey(tui, line)) {
+		before = now_ms();
+		obeyed = obey(tui, line);
+		if (strncmp(line, ":within ", 8) != 0) {
+			tui_draw(tui);
+			tui->took_ms = now_ms() - before;
+		}
+		if (!obeyed) {
 			fprintf(stderr, "bpfloupe: %s:%u: %s\n", path, number,
 				*tui->message ? tui->message : "no such key");
 			tui->status = 2;
@@ -69,6 +88,8 @@ int tui_script(struct tui *tui, const char *path)
 			break;
 		}
 	}
+	if (tui->slowest_ms > 0)
+		fprintf(stderr, "bpfloupe: slowest line that had to be within a time: %.1f ms\n", tui->slowest_ms);
 	if (ferror(in)) {
 		fprintf(stderr, "bpfloupe: cannot read %s: %s\n", path, strerror(errno));
 		tui->status = 2;

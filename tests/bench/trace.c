@@ -15,7 +15,7 @@
 #include "bpfloupe/load.h"
 #include "insn/opcodes.h"
 
-enum { RUNS = 9, SEEKS = 20000 };
+enum { RUNS = 9, SEEKS = 20000, MAX_KB = 100 * 1024 };
 
 static double now_ns(void)
 {
@@ -245,7 +245,8 @@ static long peak_kb(void)
 	return u.ru_maxrss;
 }
 
-static void measure(const struct loupe_image *image)
+/* Returns 1 if recording took more memory than it may. */
+static unsigned measure(const struct loupe_image *image)
 {
 	static const struct loupe_hooks idle_hooks = { .arrive = on_nothing };
 	const struct loupe_listener idle = { .hooks = &idle_hooks };
@@ -287,6 +288,10 @@ static void measure(const struct loupe_image *image)
 	print_bytes(t);
 	time_queries(t);
 	loupe_trace_destroy(t);
+	if (after - before <= MAX_KB)
+		return 0;
+	printf("more than the %d kB that recording may take\n", MAX_KB);
+	return 1;
 }
 
 int main(int argc, char **argv)
@@ -306,7 +311,7 @@ int main(int argc, char **argv)
 			if (checking)
 				bad += check(images[i], false) + check(images[i], true);
 			else
-				measure(images[i]);
+				bad += measure(images[i]);
 			loupe_image_destroy(images[i]);
 		}
 		return bad != 0;
@@ -322,7 +327,7 @@ int main(int argc, char **argv)
 		if (checking)
 			bad += check(list.progs[i].image, false) + check(list.progs[i].image, true);
 		else
-			measure(list.progs[i].image);
+			bad += measure(list.progs[i].image);
 	}
 	loupe_program_list_finish(&list);
 	return bad != 0;
