@@ -32,6 +32,7 @@ enum option_id {
 	OPT_COLUMNS,
 	OPT_SORT,
 	OPT_FILTER,
+	OPT_COMPARE,
 	OPT_EMIT,
 	OPT_PID,
 	OPT_EXPLAIN,
@@ -90,6 +91,7 @@ static const struct option_row options[] = {
 	{ OPT_OUTPUT, "o", "FORMAT", FOR_STAT | FOR_CFG | FOR_PARITY | FOR_LAB, "stat: table, csv or json; cfg: text, dot, svg or json; parity, lab: table or csv" },
 	{ OPT_COLUMNS, "e", "COLUMNS", FOR_STAT, "columns to show, separated by commas" },
 	{ OPT_SORT, "s", "COLUMNS", FOR_STAT, "columns to sort by; a trailing > sorts downwards, < upwards" },
+	{ OPT_COMPARE, "C", NULL, FOR_STAT, "compare two tables written with -o csv: A.csv B.csv; -e, -s and -f take COLUMN_a, _b, _diff, _pct" },
 	{ OPT_FILTER, "f", "FILTERS", FOR_STAT, "rows to show: COLUMN=VALUE, COLUMN>N ..., or a name with * and ?, or FILE/PROGRAM; ! before it: not those" },
 	{ OPT_EMIT, "emit", "FORM", FOR_POLICY, "ddd, asm, words, c, raw, stats, graph, dot, svg or json (default ddd)" },
 	{ OPT_PID, "pid", "N[:K]", FOR_FILTERS | FOR_DISASM, "instead of a file, the seccomp filters of process N (root); K: only one, 0 is the newest" },
@@ -293,6 +295,9 @@ static int set_option(struct args *args, const struct option_row *row, char *val
 		return 0;
 	case OPT_SORT:
 		args->sort = value;
+		return 0;
+	case OPT_COMPARE:
+		args->compare = true;
 		return 0;
 	case OPT_FILTER:
 		args->filter = value;

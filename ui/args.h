@@ -43,6 +43,7 @@ struct args {
 	const char *columns;  /* -e */
 	const char *sort;     /* -s */
 	const char *filter;   /* -f */
+	bool compare;	      /* -C */
 	struct loupe_filter_opts passes;
 	const char *table;   /* --table */
 	struct input_filters filters; /* --arch, --policy, --weights, and what policies ask for */

@@ -127,6 +127,8 @@ int cmd_stat(const struct args *args)
 	int status = STATUS_OK;
 	bool any;
 
+	if (args->compare)
+		return stat_compare(args);
 	stat_columns_default(&columns);
 	if (args->columns && stat_columns_parse(args->columns, &columns))
 		return STATUS_USAGE;

@@ -47,4 +47,13 @@ int stat_write_check(const char *format);
 int stat_write(FILE *out, const struct stat_table *table, const struct stat_columns *columns,
 	       const char *format);
 
+/* The name of a column that veristat may call otherwise ("insns": "total_insns"). @return text if it is none */
+const char *stat_column_name(const char *text, size_t len);
+/* A column's title in tables, its name if it is unknown. */
+const char *stat_column_title(const char *name);
+
+struct args;
+/* The command with -C (stat_compare.c). @return exit status */
+int stat_compare(const struct args *args);
+
 #endif

@@ -54,6 +54,20 @@ static int find_column(const char *name, size_t len)
 	return -1;
 }
 
+const char *stat_column_name(const char *text, size_t len)
+{
+	int column = find_column(text, len);
+
+	return column < 0 ? text : columns[column].name;
+}
+
+const char *stat_column_title(const char *name)
+{
+	int column = find_column(name, strlen(name));
+
+	return column < 0 ? name : columns[column].title;
+}
+
 static int unknown_column(const char *name, size_t len)
 {
 	char all[512] = "";

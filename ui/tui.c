@@ -175,7 +175,7 @@ static enum view_id suitable_view(const struct tui *tui, const struct subject *s
 	if (explain_counts(subject))
 		return VIEW_COST;
 	/* what never ends, by the two states that are the same */
-	if (explain_compares(subject))
+	if (explain_compares(subject) && !subject->logged)
 		return VIEW_PRUNE;
 	if (explain_blames(subject))
 		return VIEW_BLAME;
