@@ -70,7 +70,10 @@ static void write_help(FILE *out)
 
 		snprintf(left, sizeof(left), "bpfloupe %s%s%s", commands[i].name ? commands[i].name : "",
 			 commands[i].name ? " " : "", commands[i].synopsis);
-		fprintf(out, "  %-26s %s\n", left, commands[i].what);
+		fprintf(out, "  %-26s ", left);
+		if (strlen(left) > 26)
+			fprintf(out, "\n%29s", "");
+		fprintf(out, "%s\n", commands[i].what);
 	}
 	fprintf(out, "\noptions:\n");
 	args_write_options(out, 0, false);
