@@ -265,7 +265,9 @@ static int draw_bar(struct tui *tui, int y, int w)
 	pen_text(&pen, UI_ERROR, " ✗ ");
 	pen_right(&pen, UI_ERROR, code);
 	if (rows == 2) {
-		for (int x = 0; x < room; x++)
+		int columns = wrap_columns(rest, room);
+
+		for (int x = 0; x < columns; x++)
 			screen_put(tui->screen, 3 + x, y, UI_STRONG, screen_next_glyph(&rest));
 		y++;
 		room = w - 4;

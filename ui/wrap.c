@@ -2,8 +2,7 @@
 /* Breaking text at blanks. */
 #include "wrap.h"
 
-/* Columns of text that go on a row of w: all, or up to the last blank that fits. */
-static int columns_that_fit(const char *text, int w)
+int wrap_columns(const char *text, int w)
 {
 	int at = 0, blank = 0;
 	uint32_t c;
@@ -23,7 +22,7 @@ int wrap_text(struct screen *screen, struct rect at, int first, enum ui_role rol
 
 	while (*text && used < at.h) {
 		int indent = used ? 0 : first, room = at.w - indent;
-		int columns = columns_that_fit(text, room);
+		int columns = wrap_columns(text, room);
 
 		if (used + 1 == at.h) {
 			screen_text(screen, at.x + indent, at.y + used, room, role, text);

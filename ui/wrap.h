@@ -5,6 +5,9 @@
 
 #include "screen.h"
 
+/** Columns of text that go on a row of w: all, or up to the last blank that fits. */
+int wrap_columns(const char *text, int w);
+
 /**
  * Writes text over the rows of at, broken at blanks; what does not fit ends in "…".
  * @param first  columns left free on the first row, for what stands there already
