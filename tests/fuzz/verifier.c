@@ -68,7 +68,7 @@ static const char template_text[] =
 	".map sockhash type=sockhash key=4 value=8 entries=4\n"
 	".map storage type=cgroup_storage key=16 value=8 entries=0\n"
 	".map cgroups type=cgroup_array key=4 value=4 entries=4\n"
-	".map sks type=sk_storage key=4 value=8 entries=0 flags=1\n"
+	".map sks type=sk_storage key=4 value=4 entries=0 flags=1 btf_key=10 btf_value=10\n"
 	".map outer type=array_of_maps key=4 value=4 entries=4 inner=array\n"
 	".map .rodata type=array key=4 value=16 entries=1 flags=0x80 frozen "
 	"data=256425730000000001020304050607ff\n"
