@@ -187,6 +187,25 @@ static int lead(struct threader *w, uint32_t *target, struct filter_ir_why *why,
 	return 0;
 }
 
+/* What was stored is loaded where it is read, if it is a word of the call or a constant. */
+static void reload(struct threader *w, struct filter_ir_node *n, const struct ir_known *known)
+{
+	bool to_x = BPF_CLASS(n->code) == BPF_LDX;
+	struct ir_value value;
+
+	if (filter_opcode_of(n->code)->form != FORM_MEM)
+		return;
+	value = w->values.list[known->m[n->k]];
+	if (value.how == IR_VALUE_CONST)
+		n->code = (to_x ? BPF_LDX : BPF_LD) | BPF_IMM;
+	else if (value.how == FILTER_LD_WORD && !to_x)
+		n->code = FILTER_LD_WORD;
+	else
+		return;
+	n->k = value.a;
+	w->changes++;
+}
+
 static int visit(struct threader *w, uint32_t node)
 {
 	struct filter_ir_node *n = &w->ir->nodes[node];
@@ -198,6 +217,8 @@ static int visit(struct threader *w, uint32_t node)
 	copy_known(&known, &w->pool[w->known[node] - 1]);
 	w->unused[w->unused_cnt++] = w->known[node] - 1;
 	if (n->f == FILTER_IR_NONE) {
+		if (w->what & FILTER_THREAD_RELOADS)
+			reload(w, n, &known);
 		ir_value_step(&w->values, w->flavour, n, node, &known.a, &known.x, known.m);
 		return lead(w, &n->t, &n->why[0], &known);
 	}

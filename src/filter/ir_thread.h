@@ -7,6 +7,7 @@
 enum {
 	FILTER_THREAD_TESTS = 1, /* over tests that a way decides */
 	FILTER_THREAD_LOADS = 2, /* over loads of what is held or what nobody uses */
+	FILTER_THREAD_RELOADS = 4, /* words of a call are loaded again rather than read from M[] */
 };
 
 /**

@@ -95,11 +95,15 @@ static int measure(const struct maker *m, struct result *r)
 	return err;
 }
 
-static int thread(const struct maker *m, struct filter_ir *ir)
+static int thread(const struct maker *m, struct filter_ir *ir, uint32_t more)
 {
-	return filter_ir_thread(ir, m->filter->flavour,
-				(m->use & FILTER_USE_TESTS ? FILTER_THREAD_TESTS : 0) |
-					(m->use & FILTER_USE_LOADS ? FILTER_THREAD_LOADS : 0));
+	uint32_t what = more;
+
+	if (m->use & FILTER_USE_TESTS)
+		what |= FILTER_THREAD_TESTS;
+	if (m->use & FILTER_USE_LOADS)
+		what |= FILTER_THREAD_LOADS;
+	return filter_ir_thread(ir, m->filter->flavour, what);
 }
 
 /* Makes a graph of what was decided. */
@@ -138,7 +142,7 @@ static int build_anew(const struct maker *m, const uint8_t *order, struct result
 	if (!err)
 		err = synthesize(m, &c, &made);
 	if (!err)
-		err = thread(m, &made);
+		err = thread(m, &made, 0);
 	if (!err)
 		err = filter_ir_arrange(&made, &out->ir);
 	if (!err)
@@ -282,6 +286,34 @@ static bool has_weight(const struct loupe_weights *weights)
 	return false;
 }
 
+/* What can be decided about the filter, and the best of it. */
+static int decide(struct filter_opt *opt, struct maker *m, struct result *anew)
+{
+	struct filter_ir reloaded = { 0 };
+	int err = 0;
+
+	/* Scratch memory is in the way of deciding. */
+	if (opt->scratch) {
+		err = filter_ir_read(&reloaded, m->filter->insns, m->filter->cnt, NULL);
+		if (!err)
+			err = thread(m, &reloaded, FILTER_THREAD_RELOADS);
+		m->ir = &reloaded;
+	}
+	if (!err)
+		err = build_anew(m, NULL, anew);
+	if (!err && m->use & FILTER_USE_SEARCH)
+		err = search(m, anew);
+	/* What cannot be decided keeps its structure. */
+	if (err == -ENOTSUP || err == -E2BIG) {
+		opt->used = 1;
+		opt->why = err == -E2BIG ? "what it decides is too much"
+					 : "it does more than test words and bits of words";
+		err = 0;
+	}
+	filter_ir_finish(&reloaded);
+	return err;
+}
+
 int filter_optimize_graph(struct filter_opt *opt, uint32_t use,
 			  const struct loupe_weights *weights)
 {
@@ -289,28 +321,18 @@ int filter_optimize_graph(struct filter_opt *opt, uint32_t use,
 	struct result kept = { 0 }, anew = { 0 };
 	struct filter_plans plans = { 0 };
 	bool is_seccomp = filter->flavour == LOUPE_FILTER_SECCOMP;
-	const struct maker m = { filter, &kept.ir, use,
-				 is_seccomp && has_weight(weights) ? weights : NULL, &plans };
-	int err;
+	struct maker m = { filter, &kept.ir, use,
+			   is_seccomp && has_weight(weights) ? weights : NULL, &plans };
+	int err = filter_ir_read(&kept.ir, filter->insns, filter->cnt, NULL);
 
-	err = filter_ir_read(&kept.ir, filter->insns, filter->cnt, NULL);
 	if (!err)
-		err = thread(&m, &kept.ir);
+		err = thread(&m, &kept.ir, 0);
 	if (!err)
 		err = filter_ir_encode(&kept.ir, &kept.code);
 	if (!err)
 		err = measure(&m, &kept);
 	if (!err && use & FILTER_USE_SYNTH && is_seccomp) {
-		err = build_anew(&m, NULL, &anew);
-		if (!err && use & FILTER_USE_SEARCH)
-			err = search(&m, &anew);
-		/* What cannot be decided keeps its structure. */
-		if (err == -ENOTSUP || err == -E2BIG) {
-			opt->used = 1;
-			opt->why = err == -E2BIG ? "what it decides is too much"
-						 : "it does more than test words and bits of words";
-			err = 0;
-		}
+		err = decide(opt, &m, &anew);
 	} else if (!err && opt->used > 1) {
 		opt->used = 1;
 		opt->why = is_seccomp ? "building anew is switched off"

@@ -12,7 +12,7 @@
  * An instruction costs as much as this share of all calls executing one more. What is saved on the
  * way of the hottest calls must be worth the room that it takes.
  */
-#define FILTER_SIZE_COST 0.02
+#define FILTER_SIZE_COST 0.08
 
 struct filter_plan_cell {
 	uint32_t lo;	 /* first value; the cell ends where the next begins */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * usage: policy_kernel [FILE...]
- * Compiled policies in the running kernel: each distinct action becomes an errno value of its own,
+ * Policies in the running kernel, compiled and optimized: each distinct action becomes an errno value of its own,
  * so that no tested call runs, and a child makes calls at the edges of every rule's conditions. The
  * kernel must answer as the policy's own evaluation says.
  */
@@ -139,10 +139,49 @@ static uint32_t add_calls(const struct loupe_policy *policy, struct call *calls)
 	return cnt;
 }
 
+/* What the optimizer makes of a policy's filter, proven. */
+static struct loupe_filter *optimized(const struct loupe_policy *policy,
+				      const struct loupe_filter *filter)
+{
+	struct loupe_filter_opts opts = { .level = 2 };
+	struct loupe_filter *after = NULL;
+	struct loupe_filter_proof proof;
+	struct loupe_weights weights;
+	struct loupe_rewrite *rw;
+
+	if (loupe_policy_weights(policy, &weights))
+		abort();
+	opts.weights = &weights;
+	if (loupe_filter_optimize_proven(filter, &opts, &rw, &proof, NULL, NULL) ||
+	    loupe_filter_from_rewrite(filter, rw, loupe_rewrite_edit_cnt(rw), &after, NULL))
+		abort();
+	loupe_rewrite_destroy(rw);
+	loupe_weights_finish(&weights);
+	return after;
+}
+
+/* @return how many answers of the kernel are wrong, at most 1 */
+static uint32_t compare(const char *path, const struct loupe_filter *filter, struct call *calls,
+			uint32_t cnt)
+{
+	if (!run_calls(filter, calls, cnt)) {
+		printf("%s: the kernel refuses the filter\n", path);
+		return 1;
+	}
+	for (uint32_t i = 0; i < cnt; i++) {
+		if (calls[i].got != calls[i].want) {
+			printf("%s: nr %u: the kernel says %u, the policy %u\n", path,
+			       calls[i].data.nr, calls[i].got, calls[i].want);
+			return 1;
+		}
+	}
+	return 0;
+}
+
 static int check(const char *path)
 {
 	struct loupe_policy *policy;
-	struct loupe_filter *filter;
+	struct loupe_filter *filter, *after;
 	struct loupe_error err;
 	struct call *calls;
 	uint32_t cnt, room = 600, wrong = 0, conditional = 0, both = 0;
@@ -178,26 +217,20 @@ static int check(const char *path)
 			failed[r] |= calls[i].rule != r;
 		}
 	}
-	if (!run_calls(filter, calls, cnt)) {
-		printf("%s: the kernel refuses the filter\n", path);
-		wrong++;
-	}
-	for (uint32_t i = 0; i < cnt && !wrong; i++) {
-		if (calls[i].got != calls[i].want) {
-			printf("%s: nr %u: the kernel says %u, the policy %u\n", path,
-			       calls[i].data.nr, calls[i].got, calls[i].want);
-			wrong++;
-		}
-	}
+	after = optimized(policy, filter);
+	wrong += compare(path, filter, calls, cnt);
+	wrong += compare(path, after, calls, cnt);
 	for (uint32_t r = 0; r < policy->rule_cnt; r++) {
 		conditional += policy->rules[r].cond_cnt > 0;
 		both += policy->rules[r].cond_cnt && held[r] && failed[r];
 	}
-	printf("%s: %u instructions, %u calls, %u rules with conditions, %u answered both ways\n",
-	       path, filter->cnt, cnt, conditional, both);
+	printf("%s: %u instructions, %u optimized, %u calls, %u rules with conditions, %u answered "
+	       "both ways\n",
+	       path, filter->cnt, after->cnt, cnt, conditional, both);
 	munmap(calls, room * sizeof(*calls));
 	free(held);
 	free(failed);
+	loupe_filter_destroy(after);
 	loupe_filter_destroy(filter);
 	loupe_policy_destroy(policy);
 	return wrong ? 1 : 0;

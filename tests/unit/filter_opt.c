@@ -379,6 +379,10 @@ static void scratch_memory_has_values(void **state)
 		LD(16), ST(0), LD(0), JEQ(1, 0, 2), LD(20), JEQ(0, 0, 1), LD(24), LDM(0),
 		JEQ(3, 0, 2), LDM(0), JEQ(3, 1, 0), RET(1), RET(2),
 	};
+	/* what no test of words can do */
+	static const struct loupe_cbpf_insn sum[] = {
+		LD(16), { 0x24, 0, 0, 3 }, JEQ(5, 0, 1), RET(1), RET(2),
+	};
 	const char *why;
 	uint32_t used;
 
@@ -387,7 +391,11 @@ static void scratch_memory_has_values(void **state)
 	assert_int_equal(length_at(insns, 13, 1, &used, &why), 10);
 	assert_int_equal(used, 1);
 	assert_null(why);
-	assert_int_equal(length_at(insns, 13, 2, &used, &why), 10);
+	/* loads, tests and two returns, without scratch memory */
+	assert_int_equal(length_at(insns, 13, 2, &used, &why), 6);
+	assert_int_equal(used, 2);
+	assert_null(why);
+	assert_int_equal(length_at(sum, 5, 2, &used, &why), 5);
 	assert_int_equal(used, 1);
 	assert_string_equal(why, "it does more than test words and bits of words");
 	/* the second test is decided, what is between matters to nobody, nothing is read back */
