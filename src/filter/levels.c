@@ -259,7 +259,7 @@ static int commit_kept(struct filter_opt *opt, const struct maker *m, const stru
 	return err ? err : 1;
 }
 
-/* Whoever gives weights may get a longer filter that costs less. */
+/* The best is used if it costs less than what was there, and is no longer. */
 static int commit_best(struct filter_opt *opt, const struct maker *m, const struct result *kept,
 		       const struct result *anew)
 {
@@ -271,7 +271,7 @@ static int commit_best(struct filter_opt *opt, const struct maker *m, const stru
 	if (err)
 		return err;
 	if (!anew->code.cnt || anew->cost >= kept->cost || anew->cost > was ||
-	    anew->code.cnt > LOUPE_FILTER_MAX_INSNS)
+	    anew->code.cnt > opt->filter->cnt)
 		return commit_kept(opt, m, kept);
 	err = filter_commit_new(opt, &anew->ir, &anew->code);
 	return err ? err : 1;
