@@ -6,8 +6,14 @@
 #include "bpfloupe/insn.h"
 #include "bpfloupe/log.h"
 #include "beside.h"
+#include "blame.h"
 #include "commands.h"
+#include "explain.h"
 #include "input.h"
+#include "subject.h"
+
+/* Larger programs are not recorded for a summary: that would take twice the time. */
+enum { MOST_ANSWERED = 200000 };
 
 static void print_where(const struct loupe_image *image)
 {
@@ -87,8 +93,83 @@ static int print_beside(const struct args *args, const struct beside *beside, co
 	return result.agrees ? STATUS_OK : STATUS_REJECTED;
 }
 
-static int summarize_image(const struct args *args, const struct loupe_image *image)
+static void answered(void *data, struct subject *subject)
 {
+	(void)data;
+	(void)subject;
+}
+
+/* Text broken at blanks, indented. */
+static void print_wrapped(const char *text)
+{
+	enum { WIDTH = 96 };
+
+	while (*text) {
+		size_t len = strlen(text);
+
+		for (size_t at = len > WIDTH ? WIDTH : 0; at; at--) {
+			if (text[at] == ' ') {
+				len = at;
+				break;
+			}
+		}
+		printf("  %.*s\n", (int)len, text);
+		text += len + (text[len] == ' ');
+	}
+}
+
+static void print_rejection(const struct subject *subject)
+{
+	const struct explanation *explanation = explain_error(subject->error);
+	struct loupe_fault fault;
+	struct blame blame = { 0 };
+
+	if (explain_blames(subject) && !loupe_trace_fault(subject->trace, subject->error, &fault) &&
+	    !blame_make(&blame, subject, loupe_trace_error_step(subject->trace), fault.loc))
+		print_wrapped(blame.answer);
+	blame_finish(&blame);
+	if (!explanation)
+		return;
+	print_wrapped(explanation->rule);
+	print_wrapped(explanation->ways);
+}
+
+static void print_findings(const struct findings *findings)
+{
+	char text[FINDING_TEXT + 2];
+
+	for (uint32_t i = 0; i < findings->cnt; i++) {
+		snprintf(text, sizeof(text), "%s.", findings->at[i].text);
+		print_wrapped(text);
+	}
+}
+
+/* What the explorer would say on the screen that opens. */
+static void print_answer(const struct args *args, const struct input *input, uint32_t n)
+{
+	struct jobs *jobs = jobs_create();
+	struct subject subject;
+	struct job *job;
+
+	subject_init(&subject, input, n);
+	job = jobs ? subject_job(&subject, &args->verify, answered, NULL) : NULL;
+	if (job) {
+		jobs_add(jobs, job);
+		jobs_wait(jobs);
+	}
+	if (job && subject.state == SUBJECT_READY && subject.trace) {
+		if (subject.result.verdict == LOUPE_REJECTED)
+			print_rejection(&subject);
+		else if (subject.result.verdict == LOUPE_ACCEPTED)
+			print_findings(&subject.findings);
+	}
+	subject_finish(&subject);
+	jobs_destroy(jobs);
+}
+
+static int summarize_image(const struct args *args, const struct input *input, uint32_t n)
+{
+	const struct loupe_image *image = input->progs.progs[n].image;
 	struct loupe_log_opts log_opts = { .size = sizeof(log_opts), .level = LOUPE_LOG_LEVEL1 };
 	struct loupe_verify_opts opts = args->verify;
 	struct loupe_verify_result result;
@@ -120,6 +201,8 @@ static int summarize_image(const struct args *args, const struct loupe_image *im
 	if (result.verdict == LOUPE_REJECTED && text)
 		print_tail(text, len);
 	loupe_log_destroy(log);
+	if (result.counters.insn_processed <= MOST_ANSWERED)
+		print_answer(args, input, n);
 	status = verdict_status(result.verdict);
 	loupe_verify_result_finish(&result);
 	return status;
@@ -207,7 +290,7 @@ static int summarize_file(const struct args *args, const char *file)
 		if (input.log)
 			status = worse(status, summarize_log(loupe_log_file_at(input.log, i), prog->image));
 		else if (prog->image)
-			status = worse(status, summarize_image(args, prog->image));
+			status = worse(status, summarize_image(args, &input, i));
 		else
 			status = worse(status, complain_text("%s: %s does not load: %s", file, prog->name,
 							     prog->reason));

@@ -11,16 +11,26 @@
 
 enum { MAX_TURNS = 8, TURNS_WORTH_TELLING = 4 };
 
-static void add(struct findings *findings, const char *fmt, ...) LOUPE_PRINTF(2, 3);
-static void add(struct findings *findings, const char *fmt, ...)
+static void add(struct findings *findings, const char *where, const char *fmt, ...)
+	LOUPE_PRINTF(3, 4);
+static void add(struct findings *findings, const char *where, const char *fmt, ...)
 {
+	struct finding *finding;
 	va_list args;
 
 	if (findings->cnt == FINDINGS_MAX)
 		return;
+	finding = &findings->at[findings->cnt++];
+	finding->where = where;
 	va_start(args, fmt);
-	vsnprintf(findings->text[findings->cnt++], FINDING_TEXT, fmt, args);
+	vsnprintf(finding->text, sizeof(finding->text), fmt, args);
 	va_end(args);
+}
+
+const char *finding_words(const struct finding *finding, char *buf, size_t size)
+{
+	snprintf(buf, size, finding->where ? "%s (%s)." : "%s.", finding->text, finding->where);
+	return buf;
 }
 
 static void find_eviction(struct findings *findings, const struct loupe_trace *trace)
@@ -39,8 +49,8 @@ static void find_eviction(struct findings *findings, const struct loupe_trace *t
 		snprintf(hits, sizeof(hits), "pruned nothing");
 	if (cnt > 1)
 		snprintf(more, sizeof(more), "; %s more went later", number_text(number, cnt - 1));
-	add(findings,
-	    "The checkpoint #%u at insn %d missed %u times and %s: it was evicted at step %s%s (} goes there).",
+	add(findings, "} goes there",
+	    "The checkpoint #%u at insn %d missed %u times and %s: it was evicted at step %s%s",
 	    evict.serial, point.insn_idx, evict.misses, hits, number_text(step, evict.step), more);
 }
 
@@ -107,8 +117,8 @@ static void find_loops(struct findings *findings, const struct loupe_trace *trac
 	char turns[NUMBER_TEXT], name[32];
 
 	if (row != LOUPE_NO_ROW && !loupe_trace_compare(trace, row, &compare)) {
-		add(findings,
-		    "The loop at insn %d converged after %u arrivals: another turn brings nothing new.",
+		add(findings, NULL,
+		    "The loop at insn %d converged after %u arrivals: another turn brings nothing new",
 		    compare.insn_idx,
 		    loupe_trace_visit_lower(trace, (uint32_t)compare.insn_idx, compare.step) + 1);
 		return;
@@ -117,11 +127,11 @@ static void find_loops(struct findings *findings, const struct loupe_trace *trac
 		return;
 	if (find_turning(trace, loop.first, &loc)) {
 		words_loc(&loc, false, name, sizeof(name));
-		add(findings,
-		    "The loop of insns %u to %u was walked turn by turn, %s times, with another %s each time.",
+		add(findings, NULL,
+		    "The loop of insns %u to %u was walked turn by turn, %s times, with another %s each time",
 		    loop.first, loop.last, number_text(turns, loop.turns), name);
 	} else {
-		add(findings, "The loop of insns %u to %u was walked turn by turn, %s times.", loop.first,
+		add(findings, NULL, "The loop of insns %u to %u was walked turn by turn, %s times", loop.first,
 		    loop.last, number_text(turns, loop.turns));
 	}
 }
@@ -155,13 +165,13 @@ static void find_hits(struct findings *findings, const struct loupe_trace *trace
 		return;
 	/* a log tells that a path was pruned, not by what */
 	if (!hit) {
-		add(findings, "%s of %s paths %s pruned, the first at insn %d, step %s (] goes there).",
+		add(findings, "] goes there", "%s of %s paths %s pruned, the first at insn %d, step %s",
 		    number_text(number, cnt), number_text(paths, loupe_trace_path_cnt(trace)),
 		    cnt == 1 ? "was" : "were", loupe_trace_step_insn(trace, step), number_text(at, step));
 		return;
 	}
-	add(findings,
-	    "%s of %s paths %s pruned, the first at insn %d, step %s: checkpoint #%u covers what it brings (] goes there).",
+	add(findings, "] goes there",
+	    "%s of %s paths %s pruned, the first at insn %d, step %s: checkpoint #%u covers what it brings",
 	    number_text(number, cnt), number_text(paths, loupe_trace_path_cnt(trace)),
 	    cnt == 1 ? "was" : "were", compare.insn_idx, number_text(at, step), compare.serial);
 }
@@ -188,7 +198,7 @@ static void find_miss(struct findings *findings, const struct loupe_trace *trace
 		uncounted = strstr(why, " (does not count)");
 		if (uncounted)
 			*uncounted = '\0';
-		add(findings, "At insn %d, step %s, checkpoint #%u did not prune: %.200s (Prune, 3).",
+		add(findings, "Prune, 3", "At insn %d, step %s, checkpoint #%u did not prune: %.200s",
 		    compare.insn_idx, number_text(step, compare.step), compare.serial, why);
 	}
 	loupe_cursor_destroy(now);
@@ -215,7 +225,7 @@ void findings_make(struct findings *findings, const struct loupe_trace *trace,
 		find_hits(findings, trace);
 	}
 	if (!findings->cnt && loupe_trace_step_cnt(trace) && result && result->verdict == LOUPE_ACCEPTED)
-		add(findings, loupe_trace_checkpoint_cnt(trace) ?
-				      "No state came to a checkpoint again: nothing was pruned." :
-				      "The program is so short that no state was stored: nothing was pruned.");
+		add(findings, NULL, "%s: nothing was pruned",
+		    loupe_trace_checkpoint_cnt(trace) ? "No state came to a checkpoint again" :
+							"The program is so short that no state was stored");
 }

@@ -8,13 +8,21 @@
 
 enum { FINDINGS_MAX = 4, FINDING_TEXT = 320 };
 
+struct finding {
+	char text[FINDING_TEXT]; /* a sentence */
+	const char *where;	 /* how the explorer goes there: "] goes there" */
+};
+
 struct findings {
-	char text[FINDINGS_MAX][FINDING_TEXT]; /* most telling first */
+	struct finding at[FINDINGS_MAX]; /* most telling first */
 	uint32_t cnt;
 };
 
 /** Looks for evictions, loops, what was pruned and what was not. names may be NULL. */
 void findings_make(struct findings *findings, const struct loupe_trace *trace,
 		   struct loupe_names *names);
+
+/** The sentence with how to go there behind it. @return buf */
+const char *finding_words(const struct finding *finding, char *buf, size_t size);
 
 #endif

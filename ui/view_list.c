@@ -204,7 +204,7 @@ static void draw_finding(const struct subject *subject, struct screen *screen, s
 	if (*subject->error)
 		wrap_text(screen, at, 0, UI_DIM, subject->error);
 	else if (subject->findings.cnt)
-		wrap_text(screen, at, 0, UI_DIM, subject->findings.text[0]);
+		wrap_text(screen, at, 0, UI_DIM, subject->findings.at[0].text);
 }
 
 static void draw(struct view *view, struct screen *screen, struct rect area)

@@ -77,11 +77,13 @@ static void draw_decision(struct walk_view *walk, uint32_t n, struct screen *scr
 /* At the first step nothing led here; what is to come stands in its place. */
 static void draw_findings(const struct findings *findings, struct screen *screen, struct rect area)
 {
+	char text[FINDING_TEXT + 32];
 	int y = 0;
 
 	for (uint32_t i = 0; i < findings->cnt && y < area.h; i++)
 		y += wrap_text(screen, (struct rect){ area.x, area.y + y, area.w - 1, area.h - y }, 0,
-			       i ? UI_TEXT : UI_NOTICE, findings->text[i]);
+			       i ? UI_TEXT : UI_NOTICE,
+			       finding_words(&findings->at[i], text, sizeof(text)));
 }
 
 void walk_draw_path(struct walk_view *walk, struct screen *screen, struct rect area)
