@@ -187,7 +187,7 @@ struct loupe_frame {
 	uint32_t callback_depth; /* bpf_loop: callbacks simulated so far at this call */
 	uint32_t slot_cnt;	 /* slots in use: allocated stack / 8 */
 	struct loupe_stack *stack; /* NULL while slot_cnt is 0 */
-	uint64_t filled; /* cleaned checkpoints: slots that hold anything */
+	uint64_t filled; /* cleaned checkpoints: slots that hold what a comparison looks at */
 };
 
 /* What a reference or lock is. */

@@ -322,33 +322,43 @@ static void idmap_reset(struct vf_env *env)
 	env->idmap.cnt = 0;
 }
 
-/* One register or slot is looked at alone, as if no ids were known to correspond. */
-static bool differs_at(struct vf_env *env, const struct loupe_state *old,
-		       const struct loupe_state *cur, enum loupe_compare_mode mode,
-		       const struct vf_place *at)
+/* Does the present state differ where others did? It is looked at alone, with no ids known. */
+static bool differs_again(struct vf_env *env, uint32_t curframe, const struct loupe_state *cur,
+			  enum loupe_compare_mode mode, const struct vf_differed *differed)
 {
-	const struct loupe_frame *fold, *fcur;
+	const struct loupe_frame *frame;
 
-	if (old->curframe != cur->curframe)
+	if (curframe != cur->curframe)
 		return true;
-	fold = old->frame[at->frameno];
-	fcur = cur->frame[at->frameno];
+	frame = cur->frame[differed->frameno];
 	idmap_reset(env);
-	if (at->reg >= 0)
-		return reg_safe(env, &fold->regs[at->reg], &fcur->regs[at->reg], mode);
-	return at->spi >= 0 && slot_safe(env, &fold->stack->slot[at->spi],
-					 slot_at(fcur, (uint32_t)at->spi), mode);
+	if (differed->reg >= 0)
+		return reg_safe(env, &differed->old.spilled, &frame->regs[differed->reg], mode);
+	return differed->spi >= 0 &&
+	       slot_safe(env, &differed->old, slot_at(frame, (uint32_t)differed->spi), mode);
+}
+
+static void note_differed(struct vf_differed *differed, const struct loupe_state *old, uint32_t frameno,
+			  int16_t reg, int16_t spi)
+{
+	differed->frameno = (uint8_t)frameno;
+	differed->reg = (int8_t)reg;
+	differed->spi = (int8_t)spi;
+	if (reg >= 0)
+		differed->old.spilled = old->frame[frameno]->regs[reg];
+	else if (spi >= 0)
+		differed->old = old->frame[frameno]->stack->slot[spi];
 }
 
 bool vf_states_equal(struct vf_env *env, const struct loupe_state *old,
 		     const struct loupe_state *cur, enum loupe_compare_mode mode,
-		     struct loupe_diff *diff, struct vf_place *differed)
+		     struct loupe_diff *diff, struct vf_differed *differed)
 {
 	enum loupe_diff_kind kind = LOUPE_DIFF_NONE;
 	int16_t reg = -1, spi = -1;
 	uint32_t frameno = 0;
 
-	if (!diff && differed && differs_at(env, old, cur, mode, differed))
+	if (!diff && differed && differs_again(env, old->curframe, cur, mode, differed))
 		return false;
 	idmap_reset(env);
 	if (old->curframe != cur->curframe)
@@ -371,7 +381,7 @@ bool vf_states_equal(struct vf_env *env, const struct loupe_state *old,
 			kind = frame_safe(env, fold, fcur, insn_idx, old->cleaned, mode, &reg, &spi);
 	}
 	if (kind && differed)
-		*differed = (struct vf_place){ (uint8_t)frameno, (int8_t)reg, (int8_t)spi };
+		note_differed(differed, old, frameno, reg, spi);
 	if (kind && diff) {
 		*diff = (struct loupe_diff){ .kind = kind, .frameno = frameno, .reg = reg, .spi = spi };
 		if (frameno <= cur->curframe)

@@ -2,16 +2,19 @@
 /*
  * Memory of one verification: chunks cut into size classes with a free list each; large blocks
  * stand alone. Nothing is given back before the end. Who needs much gets huge pages, which spare
- * hundreds of page faults each.
+ * hundreds of page faults each; a few of them are kept, as clearing them takes time too.
  */
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 
 #include "verifier/vf.h"
 
 enum {
-	CHUNK = 1 << 18,    /* bytes asked for at a time */
-	HUGE_CHUNK = 1 << 21, /* the same once much was asked for: a huge page */
+	CHUNK = 1 << 18,      /* bytes asked for at first */
+	HUGE_CHUNK = 1 << 21, /* and when as much as HUGE_AFTER was asked for: a huge page */
+	HUGE_AFTER = 1 << 19,
+	SPARE = 4,	      /* huge pages kept for the next verification */
 	GRAIN = 64,	    /* sizes are rounded up to a multiple: a cache line */
 	SMALL = 8192,	    /* larger blocks come from malloc */
 	CLASSES = SMALL / GRAIN + 1,
@@ -41,15 +44,57 @@ struct vf_slabs {
 	struct large *large;
 	char *at, *end; /* unused rest of the newest chunk */
 	uint64_t used, limit;
+	struct chunk *spare; /* huge, for later */
 	struct free_block *free[CLASSES];
 };
+
+/* Huge chunks that the last verification of this process has left; taken and put as a whole. */
+static _Atomic(struct chunk *) spare_chunks;
+
+static void free_chunks(struct chunk *list)
+{
+	while (list) {
+		struct chunk *chunk = list;
+
+		list = chunk->next;
+		if (chunk->mapping)
+			munmap(chunk->mapping, chunk->mapped);
+		else
+			free(chunk);
+	}
+}
+
+/* Puts some of the huge chunks of list aside and frees the others. */
+static void put_chunks(struct chunk *list, struct chunk *spare)
+{
+	struct chunk *other = NULL;
+	uint32_t cnt = 0;
+
+	for (struct chunk *chunk = spare; chunk; chunk = chunk->next)
+		cnt++;
+	while (list) {
+		struct chunk *chunk = list, **to = &other;
+
+		list = chunk->next;
+		if (chunk->mapping && cnt < SPARE) {
+			to = &spare;
+			cnt++;
+		}
+		chunk->next = *to;
+		*to = chunk;
+	}
+	free_chunks(other);
+	free_chunks(atomic_exchange(&spare_chunks, spare));
+}
 
 struct vf_slabs *vf_slabs_create(uint64_t limit)
 {
 	struct vf_slabs *slabs = calloc(1, sizeof(*slabs));
 
-	if (slabs)
-		slabs->limit = limit ? limit : UINT64_MAX;
+	if (!slabs)
+		return NULL;
+	slabs->limit = limit ? limit : UINT64_MAX;
+	slabs->spare = atomic_exchange(&spare_chunks, NULL);
 	return slabs;
 }
 
@@ -57,15 +102,7 @@ void vf_slabs_destroy(struct vf_slabs *slabs)
 {
 	if (!slabs)
 		return;
-	while (slabs->chunks) {
-		struct chunk *chunk = slabs->chunks;
-
-		slabs->chunks = chunk->next;
-		if (chunk->mapping)
-			munmap(chunk->mapping, chunk->mapped);
-		else
-			free(chunk);
-	}
+	put_chunks(slabs->chunks, slabs->spare);
 	while (slabs->large) {
 		struct large *large = slabs->large;
 
@@ -115,13 +152,18 @@ static struct chunk *map_huge_chunk(void)
 static bool new_chunk(struct vf_slabs *slabs)
 {
 	uint64_t left = slabs->limit - slabs->used;
-	bool huge = slabs->used >= HUGE_CHUNK && left >= HUGE_CHUNK;
+	bool huge = slabs->used >= HUGE_AFTER && left >= HUGE_CHUNK;
 	size_t bytes = huge ? HUGE_CHUNK : CHUNK;
 	struct chunk *chunk;
 
 	if (bytes > left)
 		return false;
-	chunk = huge ? map_huge_chunk() : aligned_alloc(GRAIN, bytes);
+	if (!huge)
+		chunk = aligned_alloc(GRAIN, bytes);
+	else if ((chunk = slabs->spare) != NULL)
+		slabs->spare = chunk->next;
+	else
+		chunk = map_huge_chunk();
 	if (!chunk)
 		return false;
 	if (!huge)

@@ -140,18 +140,22 @@ struct vf_aux {
 	uint32_t orig_idx; /* insn of the image; differs once dead code is removed */
 };
 
-/* A register or slot of a state; neither: nowhere. */
-struct vf_place {
+/*
+ * Where a checkpoint differed from the state that it was compared with last, and what it has there:
+ * the next one most likely differs there too, which is found without a look at its frames.
+ */
+struct vf_differed {
+	struct loupe_slot old; /* a register is its spilled one */
 	uint8_t frameno;
-	int8_t reg, spi; /* -1: not one */
+	int8_t reg, spi; /* -1: not one; both: nothing is known */
 };
 
 /* A stored checkpoint in its hash bucket. */
 struct vf_checkpoint {
+	struct vf_differed differed; /* two cache lines */
 	struct vf_checkpoint *next, **pprev; /* bucket or free list */
 	uint32_t miss_cnt, hit_cnt;
 	bool in_free_list;
-	struct vf_place differed; /* where a state differed that was compared with it before */
 	struct loupe_state state; /* its first fields share a cache line with the above */
 };
 
@@ -602,13 +606,11 @@ int vf_state_visited(struct vf_env *env, int32_t insn_idx);
 int vf_branch_done(struct vf_env *env, struct loupe_state *st);
 struct vf_checkpoint **vf_bucket(struct vf_env *env, int32_t insn_idx);
 void vf_checkpoints_drop(struct vf_env *env); /* at the end of a function's exploration */
-/*
- * diff: NULL when nobody asks for the first difference. differed: where to look first if so, and
- * where a difference was found; NULL: nowhere.
- */
+/* diff: NULL when nobody asks for the first difference. differed: looked at first if so, and noted
+ * for the next time; may be NULL. */
 bool vf_states_equal(struct vf_env *env, const struct loupe_state *old,
 		     const struct loupe_state *cur, enum loupe_compare_mode mode,
-		     struct loupe_diff *diff, struct vf_place *differed);
+		     struct loupe_diff *diff, struct vf_differed *differed);
 /* Registers equal in everything, ids by the mapping in env->idmap. */
 bool vf_regs_exact(struct vf_env *env, const struct loupe_reg *old, const struct loupe_reg *cur);
 /* Same functions called from the same places. */

@@ -132,13 +132,19 @@ bool vf_same_callsites(const struct loupe_state *a, const struct loupe_state *b)
 	return true;
 }
 
-/* All eight bytes at once: nothing was stored. */
-static bool slot_unused(const struct loupe_slot *slot)
+static void forget_differed(struct vf_checkpoint *cp)
+{
+	cp->differed.frameno = 0;
+	cp->differed.reg = cp->differed.spi = -1;
+}
+
+/* All eight bytes at once. */
+static bool all_bytes_are(const struct loupe_slot *slot, uint8_t type)
 {
 	uint64_t types;
 
 	memcpy(&types, slot->type, sizeof(types));
-	return types == 0;
+	return types == type * 0x0101010101010101u;
 }
 
 static int clean_frame(struct vf_env *env, struct loupe_state *st, uint32_t frameno, uint32_t insn_idx)
@@ -156,10 +162,12 @@ static int clean_frame(struct vf_env *env, struct loupe_state *st, uint32_t fram
 	for (uint32_t i = 0; i < frame->slot_cnt; i++) {
 		struct loupe_slot *slots;
 
-		if (slot_unused(&frame->stack->slot[i]))
+		if (all_bytes_are(&frame->stack->slot[i], STACK_INVALID))
 			continue;
 		if (vf_livestack_alive(env, frameno, i)) {
-			frame->filled |= 1ull << i;
+			if (!env->allow_uninit_stack ||
+			    !all_bytes_are(&frame->stack->slot[i], STACK_MISC))
+				frame->filled |= 1ull << i;
 			continue;
 		}
 		slots = vf_slots_mut(env, st, frameno);
@@ -171,13 +179,15 @@ static int clean_frame(struct vf_env *env, struct loupe_state *st, uint32_t fram
 	return 0;
 }
 
-static int clean_state(struct vf_env *env, struct loupe_state *st)
+static int clean_state(struct vf_env *env, struct vf_checkpoint *cp)
 {
+	struct loupe_state *st = &cp->state;
 	int err = vf_livestack_query(env, st);
 
 	if (err)
 		return err;
 	st->cleaned = true;
+	forget_differed(cp);
 	for (uint32_t i = 0; i <= st->curframe; i++) {
 		int32_t at = i == st->curframe ? st->insn_idx : st->frame[i + 1]->callsite;
 
@@ -190,15 +200,11 @@ static int clean_state(struct vf_env *env, struct loupe_state *st)
 	return 0;
 }
 
-/* The comparison that follows will look there first. */
+/* The comparison that follows will look at it first. */
 static void prefetch_differed(const struct vf_checkpoint *cp)
 {
-	const struct loupe_frame *frame = cp->state.frame[cp->differed.frameno];
-
-	if (cp->differed.reg >= 0)
-		__builtin_prefetch(&frame->regs[cp->differed.reg].var_off);
-	else
-		__builtin_prefetch(&frame->stack);
+	__builtin_prefetch(cp);
+	__builtin_prefetch((const char *)cp + 64);
 }
 
 /* What is dead at insn was settled when the last path below it ended. */
@@ -212,7 +218,7 @@ static int clean_finished(struct vf_env *env, struct vf_checkpoint *cp, int32_t 
 		if (st->cleaned || st->branches || st->insn_idx != insn_idx ||
 		    !vf_same_callsites(st, env->cur) || vf_scc_incomplete(env, st))
 			continue;
-		err = clean_state(env, st);
+		err = clean_state(env, cp);
 		if (err)
 			return err;
 	}
@@ -472,7 +478,7 @@ static int store_checkpoint(struct vf_env *env, int32_t insn_idx)
 		return err;
 	cp->miss_cnt = cp->hit_cnt = 0;
 	cp->in_free_list = false;
-	cp->differed = (struct vf_place){ .reg = -1, .spi = -1 };
+	forget_differed(cp);
 	cp->state.insn_idx = insn_idx;
 	cp->state.serial = ++env->next_serial;
 	err = vf_scc_enter(env, &cp->state);
