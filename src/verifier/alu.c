@@ -53,7 +53,7 @@ static int check_unary(struct vf_env *env, const struct loupe_insn *insn)
 	if (vf_is_pointer(dst))
 		return vf_check_reg_arg(env, insn->dst_reg, VF_DST_OP);
 	err = vf_check_reg_arg(env, insn->dst_reg, VF_DST_OP_NO_MARK);
-	return err ? err : vf_alu_scalar(env, insn, dst, *dst);
+	return err ? err : vf_alu_scalar(env, insn, dst, dst);
 }
 
 /* --- moves -------------------------------------------------------------------------------- */
@@ -208,8 +208,15 @@ static int alu_scalars(struct vf_env *env, const struct loupe_insn *insn, struct
 {
 	uint8_t op = BPF_OP(insn->code);
 	uint64_t dst_umax = dst->umax;
-	int err = vf_alu_scalar(env, insn, dst, *src);
+	struct loupe_reg copy;
+	int err;
 
+	if (dst == src) {
+		copy = *src;
+		err = vf_alu_scalar(env, insn, dst, &copy);
+	} else {
+		err = vf_alu_scalar(env, insn, dst, src);
+	}
 	if (err)
 		return err;
 	if (env->bpf_capable && (op == BPF_ADD || op == BPF_SUB) && dst->id && dst != src &&
@@ -246,7 +253,7 @@ static int alu_operands(struct vf_env *env, const struct loupe_insn *insn)
 {
 	struct loupe_reg *regs = vf_cur_regs(env), *dst = &regs[insn->dst_reg];
 	struct loupe_reg *src = BPF_SRC(insn->code) == BPF_X ? &regs[insn->src_reg] : NULL;
-	struct loupe_reg constant = { 0 };
+	struct loupe_reg constant;
 	int err;
 
 	if (dst->type == PTR_TO_ARENA || (src && src->type == PTR_TO_ARENA)) {
@@ -259,7 +266,7 @@ static int alu_operands(struct vf_env *env, const struct loupe_insn *insn)
 		return 0;
 	}
 	if (!src) {
-		vf_reg_known(&constant, (uint64_t)insn->imm);
+		vf_reg_constant(&constant, (uint64_t)insn->imm);
 		return vf_is_pointer(dst) ? vf_alu_pointer(env, insn, dst, &constant)
 					  : alu_scalars(env, insn, dst, &constant);
 	}

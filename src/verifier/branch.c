@@ -260,8 +260,7 @@ static int check_operands(struct vf_env *env, const struct loupe_insn *insn, str
 			flags |= LOUPE_HIST_SRC_REG_STACK;
 	} else {
 		*src = &env->fake_reg[0];
-		memset(*src, 0, sizeof(**src));
-		vf_reg_known(*src, (uint64_t)insn->imm);
+		vf_reg_constant(*src, (uint64_t)insn->imm);
 	}
 	if (dst->type == PTR_TO_STACK)
 		flags |= LOUPE_HIST_DST_REG_STACK;

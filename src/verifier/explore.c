@@ -274,22 +274,41 @@ static int arrive(struct vf_env *env, struct explore *ex)
 	return 0;
 }
 
+/* Others have no say in which slots are always written. */
+static bool may_write_stack(const struct loupe_insn *insn)
+{
+	switch (BPF_CLASS(insn->code)) {
+	case BPF_ST:
+	case BPF_STX:
+		return true;
+	case BPF_JMP:
+	case BPF_JMP32:
+		return BPF_OP(insn->code) == BPF_CALL || BPF_OP(insn->code) == BPF_EXIT;
+	default:
+		return false;
+	}
+}
+
 /* One insn of the present path; PATH_ENDS or an error at its end. */
 static int advance(struct vf_env *env, struct explore *ex)
 {
 	struct vf_aux *aux;
 	int err = arrive(env, ex), marks_err;
+	bool writes;
 
 	if (err)
 		return err;
 	aux = &env->aux[env->insn_idx];
 	if (env->cur->speculative && aux->nospec)
 		return PATH_ENDS;
-	err = vf_livestack_reset_writes(env, (uint32_t)env->insn_idx);
-	if (err)
-		return err;
+	writes = may_write_stack(&env->insns[env->insn_idx]);
+	if (writes) {
+		err = vf_livestack_reset_writes(env, (uint32_t)env->insn_idx);
+		if (err)
+			return err;
+	}
 	err = step_insn(env, ex);
-	if (err >= 0 || absorbed_by_barrier(err)) {
+	if (writes && (err >= 0 || absorbed_by_barrier(err))) {
 		marks_err = vf_livestack_commit_writes(env);
 		if (marks_err)
 			return marks_err;

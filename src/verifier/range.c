@@ -240,12 +240,19 @@ static __always_inline void tnum_from_bounds(struct bounds *b)
 	b->var_off = tnum_or(tnum_clear_subreg(whole), low);
 }
 
-/* Nothing is known at all. */
-static __always_inline bool unbounded(const struct bounds *b)
+/* All ranges say what the known bits say, and no more: there is nothing to deduce. */
+static __always_inline bool says_known_bits(const struct bounds *b)
 {
-	return b->var_off.mask == UINT64_MAX && b->umin == 0 && b->umax == UINT64_MAX &&
-	       b->smin == INT64_MIN && b->smax == INT64_MAX && b->u32_min == 0 &&
-	       b->u32_max == UINT32_MAX && b->s32_min == INT32_MIN && b->s32_max == INT32_MAX;
+	const uint64_t sign = 1ull << 63;
+	uint64_t value = b->var_off.value, mask = b->var_off.mask;
+	uint32_t value32 = (uint32_t)value, mask32 = (uint32_t)mask;
+
+	return b->umin == value && b->umax == (value | mask) &&
+	       b->smin == (int64_t)(value | (mask & sign)) &&
+	       b->smax == (int64_t)(value | (mask & ~sign)) && b->u32_min == value32 &&
+	       b->u32_max == (value32 | mask32) &&
+	       b->s32_min == (int32_t)(value32 | (mask32 & 0x80000000u)) &&
+	       b->s32_max == (int32_t)(value32 | (mask32 & 0x7fffffffu));
 }
 
 /*
@@ -304,7 +311,7 @@ void vf_bounds_sync(struct loupe_reg *reg)
 		set_bounds(reg, &b);
 		return;
 	}
-	if (unbounded(&b))
+	if (says_known_bits(&b))
 		return;
 	from_tnum(&b);
 	for (int round = 0; round < ROUNDS; round++) {

@@ -386,13 +386,13 @@ static void reg_mul(struct loupe_reg *dst, const struct loupe_reg *src)
 }
 
 int vf_alu_scalar(struct vf_env *env, const struct loupe_insn *insn, struct loupe_reg *dst,
-		  struct loupe_reg src)
+		  const struct loupe_reg *src)
 {
 	uint8_t op = BPF_OP(insn->code);
 	bool alu32 = BPF_CLASS(insn->code) != BPF_ALU64;
 	int err;
 
-	if (!is_computable(op, alu32, &src)) {
+	if (!is_computable(op, alu32, src)) {
 		vf_reg_unknown(env, dst);
 		return 0;
 	}
@@ -404,13 +404,13 @@ int vf_alu_scalar(struct vf_env *env, const struct loupe_insn *insn, struct loup
 
 	switch (op) {
 	case BPF_ADD:
-		vf_reg_add(dst, &src);
+		vf_reg_add(dst, src);
 		break;
 	case BPF_SUB:
-		reg_sub(dst, &src);
+		reg_sub(dst, src);
 		break;
 	case BPF_MUL:
-		reg_mul(dst, &src);
+		reg_mul(dst, src);
 		break;
 	case BPF_NEG:
 		alu_neg(dst);
@@ -420,18 +420,18 @@ int vf_alu_scalar(struct vf_env *env, const struct loupe_insn *insn, struct loup
 		break;
 	case BPF_AND:
 	case BPF_OR:
-		if (tnum_is_const(src.var_off)) {
+		if (tnum_is_const(src->var_off)) {
 			err = fork_mask(env, insn, dst);
 			if (err)
 				return err;
 		}
-		alu_bitwise(op, dst, &src);
+		alu_bitwise(op, dst, src);
 		break;
 	case BPF_XOR:
-		alu_bitwise(op, dst, &src);
+		alu_bitwise(op, dst, src);
 		break;
 	default:
-		alu_shift(op, alu32, dst, alu32 ? src.u32_min : (uint32_t)src.umin);
+		alu_shift(op, alu32, dst, alu32 ? src->u32_min : (uint32_t)src->umin);
 		break;
 	}
 

@@ -149,9 +149,9 @@ static int write_fixed(struct vf_env *env, uint32_t frameno, int off, int size, 
 		if (!fits)
 			slot->spilled.id = 0;
 	} else if (!reg && aligned && is_store_imm(insn) && env->bpf_capable) {
-		struct loupe_reg constant = { 0 };
+		struct loupe_reg constant;
 
-		vf_reg_known(&constant, (uint64_t)(int64_t)insn->imm);
+		vf_reg_constant(&constant, (uint64_t)(int64_t)insn->imm);
 		spill(slot, &constant, size);
 	} else if (reg && is_spillable(reg->type)) {
 		if (size != LOUPE_REG_SIZE) {

@@ -378,6 +378,14 @@ void vf_reg_unknown(const struct vf_env *env, struct loupe_reg *reg); /* precise
 void vf_reg_unknown_imprecise(struct loupe_reg *reg);
 /* The constant as a scalar: type, offset, union and ids are reset, precise stays. */
 void vf_reg_known(struct loupe_reg *reg, uint64_t value);
+/* The constant and nothing else, whatever was there. */
+static inline void vf_reg_constant(struct loupe_reg *reg, uint64_t value)
+{
+	vf_reg_known(reg, value);
+	reg->frameno = 0;
+	reg->subreg_def = 0;
+	reg->precise = false;
+}
 /* Only var_off and ranges become the constant; type and the rest stay. */
 void vf_reg_known_value(struct loupe_reg *reg, uint64_t value);
 void vf_reg_const_zero(const struct vf_env *env, struct loupe_reg *reg);
@@ -458,9 +466,9 @@ void vf_assign_32_into_64(struct loupe_reg *reg);
 /* --- alu.c, ptr.c, branch.c --------------------------------------------------------------- */
 
 int vf_check_alu(struct vf_env *env, const struct loupe_insn *insn);
-/* dst op= src for two scalars. */
+/* dst op= src for two scalars. They are not the same register, unless there is but one operand. */
 int vf_alu_scalar(struct vf_env *env, const struct loupe_insn *insn, struct loupe_reg *dst,
-		  struct loupe_reg src);
+		  const struct loupe_reg *src);
 /* ptr.c: dst = ptr op off. */
 int vf_alu_pointer(struct vf_env *env, const struct loupe_insn *insn, const struct loupe_reg *ptr,
 		   const struct loupe_reg *off);

@@ -496,7 +496,9 @@ static int store_checkpoint(struct vf_env *env, int32_t insn_idx)
 
 int vf_state_visited(struct vf_env *env, int32_t insn_idx)
 {
+	static const struct loupe_diff no_diff = { .reg = -1, .spi = -1 };
 	struct vf_checkpoint *cp, *next, *head = *vf_bucket(env, insn_idx);
+	struct loupe_diff diff = no_diff;
 	struct visit visit = { .insn_idx = insn_idx };
 	uint32_t states_cnt = 0;
 	int err;
@@ -514,13 +516,14 @@ int vf_state_visited(struct vf_env *env, int32_t insn_idx)
 			return err;
 	}
 	for (cp = head; cp; cp = next) {
-		struct loupe_diff diff = { .reg = -1, .spi = -1 };
 		struct loupe_diff *want = vf_listening(env) ? &diff : NULL;
 		enum loupe_compare_mode mode;
 		int found;
 
 		next = cp->next;
 		states_cnt++;
+		if (want)
+			diff = no_diff;
 		if (cp->state.insn_idx != insn_idx)
 			continue;
 		found = cp->state.branches ? compare_unfinished(env, &visit, cp, &mode, want)

@@ -160,7 +160,7 @@ static void arithmetic_is_sound(void **state)
 
 		if (!compute(&insn, x, y, &want) || ((op == BPF_AND || op == BPF_OR) && forks))
 			continue;
-		assert_int_equal(vf_alu_scalar(env, &insn, &dst, src), 0);
+		assert_int_equal(vf_alu_scalar(env, &insn, &dst, &src), 0);
 		assert_true(holds(&dst, want));
 	}
 	vf_slabs_destroy(env->slabs);
@@ -175,25 +175,25 @@ static void byte_swaps(void **state)
 	(void)state;
 	vf_reg_known(&reg, 0x123456789abcdef0);
 	reg.id = 5;
-	assert_int_equal(vf_alu_scalar(env, &insn, &reg, reg), 0);
+	assert_int_equal(vf_alu_scalar(env, &insn, &reg, &reg), 0);
 	assert_int_equal(reg.umin, 0xf0de);
 	assert_int_equal(reg.id, 0);
 
 	insn.code = BPF_ALU | BPF_END | BPF_TO_BE;
 	insn.imm = 64;
 	vf_reg_known(&reg, 0x123456789abcdef0);
-	assert_int_equal(vf_alu_scalar(env, &insn, &reg, reg), 0);
+	assert_int_equal(vf_alu_scalar(env, &insn, &reg, &reg), 0);
 	assert_true(reg.umin == 0xf0debc9a78563412 && reg.umax == reg.umin);
 
 	insn.code = BPF_ALU | BPF_END | BPF_TO_LE; /* nothing to do: stays linked */
 	vf_reg_unknown_imprecise(&reg);
 	reg.id = 5;
-	assert_int_equal(vf_alu_scalar(env, &insn, &reg, reg), 0);
+	assert_int_equal(vf_alu_scalar(env, &insn, &reg, &reg), 0);
 	assert_int_equal(reg.id, 5);
 	assert_true(reg.umax == UINT64_MAX);
 
 	insn.imm = 32;
-	assert_int_equal(vf_alu_scalar(env, &insn, &reg, reg), 0);
+	assert_int_equal(vf_alu_scalar(env, &insn, &reg, &reg), 0);
 	assert_int_equal(reg.id, 0);
 	assert_int_equal(reg.umax, UINT32_MAX);
 	vf_slabs_destroy(env->slabs);
@@ -213,7 +213,7 @@ static void masks_fork(void **state)
 	vf_bounds_sync(dst);
 	vf_reg_known(&eight, 8);
 	env->insn_idx = 1;
-	assert_int_equal(vf_alu_scalar(env, &insn, dst, eight), 0);
+	assert_int_equal(vf_alu_scalar(env, &insn, dst, &eight), 0);
 	assert_int_equal(dst->umin, 8);
 	assert_int_equal(dst->umax, 8);
 	assert_int_equal(env->branch_cnt, 1);
