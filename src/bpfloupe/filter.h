@@ -271,8 +271,8 @@ struct loupe_filter_opts {
 	uint64_t off; /* bit n: pass n of loupe_filter_passes() does not run */
 	/*
 	 * 0: in place, and each edit by itself keeps the meaning; 1: by way of a graph, which keeps
-	 * the filter's tests; 2: built anew from what it decides, where that is shorter, or costs less by weights; 3: also
-	 * other orders of words and tests of bits are tried.
+	 * the filter's tests; 2: built anew from what it decides, where that is shorter, or costs
+	 * less by weights; 3: also other orders of words and tests of bits are tried.
 	 */
 	uint32_t level;
 	const struct loupe_weights *weights; /* for level 2 and 3; NULL: what the filter tests early
