@@ -198,6 +198,29 @@ static void value_answer(struct blame *blame, const struct loupe_trace *trace)
 	}
 }
 
+/* The insn to look at made no value of the chain: it gets a row above it. */
+static int add_aside(struct blame *blame)
+{
+	for (uint32_t i = 0; i < blame->cnt; i++) {
+		if (blame->rows[i].named)
+			return 0;
+	}
+	if (blame->fault.step == LOUPE_NO_STEP || blame->fault.step == blame->step)
+		return 0;
+	if (!add_row(blame))
+		return -ENOMEM;
+	memmove(blame->rows + 1, blame->rows, (blame->cnt - 1) * sizeof(*blame->rows));
+	blame->rows[0] = (struct blame_row){
+		.link = { .loc = blame->loc,
+			  .step = blame->fault.step,
+			  .insn_idx = blame->fault.insn_idx },
+		.used = blame->step,
+		.named = true,
+		.aside = true,
+	};
+	return 0;
+}
+
 /* The answer at a rejected step: the value, then the insn to look at. */
 static void make_answer(struct blame *blame, const struct subject *subject)
 {
@@ -239,9 +262,11 @@ int blame_make(struct blame *blame, const struct subject *subject, uint32_t step
 	blame->loc = loc;
 	blame->fault = (struct loupe_fault){ .step = LOUPE_NO_STEP, .insn_idx = -1 };
 	rc = follow(blame, subject->trace, step, loc, 0);
+	if (!rc) {
+		make_answer(blame, subject);
+		rc = add_aside(blame);
+	}
 	if (rc)
 		blame_finish(blame);
-	else
-		make_answer(blame, subject);
 	return rc;
 }

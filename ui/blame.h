@@ -12,6 +12,7 @@ struct blame_row {
 	uint32_t used;		  /* the step at which the value is used */
 	struct loupe_value value; /* that it gave */
 	bool named;		  /* the insn that the rejection comes from */
+	bool aside;		  /* it made no value: a condition on the way here */
 };
 
 struct blame {

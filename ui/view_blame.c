@@ -109,6 +109,23 @@ static int insn_w(int w)
 	return w >= 120 ? 46 : INSN_W;
 }
 
+#define ON_THE_WAY "a condition on the way here"
+
+static void row_words(const struct blame_row *row, char *buf, size_t size)
+{
+	if (row->aside)
+		snprintf(buf, size, ON_THE_WAY);
+	else
+		blame_words(&row->link, buf, size);
+}
+
+static void row_value(const struct blame_view *view, const struct blame_row *row, char *buf, size_t size)
+{
+	buf[0] = '\0';
+	if (!row->aside)
+		words_value(&row->value, row->link.loc, view->view.subject->names, buf, size);
+}
+
 static void draw_row(struct blame_view *view, const struct blame_row *row, struct screen *screen,
 		     struct rect at)
 {
@@ -135,16 +152,20 @@ static void draw_row(struct blame_view *view, const struct blame_row *row, struc
 	if (wide) {
 		pen.end = x + HOW_W - 1;
 		pen_to(&pen, x);
-		blame_words(&row->link, text, sizeof(text));
+		row_words(row, text, sizeof(text));
 		pen_text(&pen, UI_DIM, text);
 		x += HOW_W;
 	}
 	pen.end = at.x + at.w;
 	pen_to(&pen, x);
-	words_loc(&row->link.loc, false, name, sizeof(name));
-	pen_printf(&pen, UI_REG, "%s", name);
-	pen_text(&pen, UI_TEXT, " ");
-	words_value(&row->value, row->link.loc, view->view.subject->names, text, sizeof(text));
+	if (row->aside) {
+		pen_text(&pen, UI_DIM, wide ? "" : ON_THE_WAY);
+	} else {
+		words_loc(&row->link.loc, false, name, sizeof(name));
+		pen_printf(&pen, UI_REG, "%s", name);
+		pen_text(&pen, UI_TEXT, " ");
+	}
+	row_value(view, row, text, sizeof(text));
 	if (row->named)
 		pen.end -= 8;
 	pen_text(&pen, row->named ? UI_MISS : UI_VALUE, text);
@@ -189,10 +210,14 @@ static struct footing footing_of(struct blame_view *view)
 	if (view->made && view->blame.cnt) {
 		const struct blame_row *row = &view->blame.rows[view->scroll.cursor];
 
-		blame_words(&row->link, how, sizeof(how));
+		row_words(row, how, sizeof(how));
 		words_loc(&row->link.loc, false, name, sizeof(name));
-		words_value(&row->value, row->link.loc, subject->names, value, sizeof(value));
-		snprintf(footing.link, sizeof(footing.link), "%.31s: %.100s; %.239s", name, how, value);
+		row_value(view, row, value, sizeof(value));
+		if (row->aside)
+			snprintf(footing.link, sizeof(footing.link), "%s", how);
+		else
+			snprintf(footing.link, sizeof(footing.link), "%.31s: %.100s; %.239s", name, how,
+				 value);
 	}
 	return footing;
 }
@@ -340,7 +365,7 @@ static bool search(struct view *base, const char *text, bool forward)
 		if (row->link.insn_idx >= 0)
 			listing_insn_text(&view->listing, (uint32_t)row->link.insn_idx, false, line,
 					  sizeof(line));
-		words_value(&row->value, row->link.loc, base->subject->names, value, sizeof(value));
+		row_value(view, row, value, sizeof(value));
 		if (text_matches(line, text) || text_matches(value, text)) {
 			scroll_to(&view->scroll, n, cnt, view->h);
 			return true;
@@ -380,8 +405,8 @@ static int export(struct view *base, FILE *out)
 		if (row->link.insn_idx >= 0)
 			listing_insn_text(&view->listing, (uint32_t)row->link.insn_idx, false, insn,
 					  sizeof(insn));
-		words_value(&row->value, row->link.loc, base->subject->names, value, sizeof(value));
-		blame_words(&row->link, how, sizeof(how));
+		row_value(view, row, value, sizeof(value));
+		row_words(row, how, sizeof(how));
 		words_loc(&row->link.loc, false, name, sizeof(name));
 		fprintf(out, "%*s%d: %s  %s  %s=%s%s\n", (int)row->depth * 2, "", row->link.insn_idx,
 			insn, how, name, value, row->named ? "  (look here)" : "");
@@ -410,7 +435,7 @@ static const char *const terms[] = {
 	"insn, latest first: the instructions that made the value, back to where nothing precedes",
 	"└: what made a second value that the one above was computed from",
 	"lost: before this insn the rejected access would have been accepted, afterwards not",
-	"look: the insn that the rejection most likely comes from",
+	"look: the insn that the rejection most likely comes from; on top if it made no value",
 	"value afterwards: what the register or slot held when it was used next",
 	NULL,
 };
