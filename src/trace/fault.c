@@ -100,6 +100,15 @@ int loupe_error_register(const char *message)
 	return -1;
 }
 
+/* True if something made another kind of value of it: a release, a call that moves the packet. */
+static bool turned(const struct loupe_trace *t, uint32_t step, struct loupe_loc loc,
+		   const struct loupe_blame *link)
+{
+	return link->origin == LOUPE_ORIGIN_OTHER && link->from_cnt &&
+	       loupe_base_type(value_at(t, link->step, link->from[0]).type) !=
+		       loupe_base_type(value_at(t, step, loc).type);
+}
+
 /* Moves back over what only carries the value; the link that made it. False: nothing precedes. */
 static bool find_maker(const struct loupe_trace *t, uint32_t step, struct loupe_loc loc,
 		       struct loupe_blame *link)
@@ -107,6 +116,8 @@ static bool find_maker(const struct loupe_trace *t, uint32_t step, struct loupe_
 	for (uint32_t i = 0; i < MAX_LINKS && !loupe_trace_blame(t, step, loc, link); i++) {
 		if (link->step == LOUPE_NO_STEP)
 			return false;
+		if (turned(t, step, loc, link))
+			return true;
 		switch (link->origin) {
 		case LOUPE_ORIGIN_COPY:
 		case LOUPE_ORIGIN_FILL:
@@ -125,23 +136,25 @@ static bool find_maker(const struct loupe_trace *t, uint32_t step, struct loupe_
 	return false;
 }
 
-/* What was passed: a copy of a value of the same type is a wrong choice of the register. */
+/* What was passed: a copy of a value that always was of that type is a wrong choice of the register. */
 static uint32_t find_passed(const struct search *s, struct loupe_loc loc)
 {
-	uint32_t step = s->step;
+	uint32_t step = s->step, copy = LOUPE_NO_STEP;
 	struct loupe_blame link;
 
 	for (uint32_t i = 0; i < MAX_LINKS && !loupe_trace_blame(s->t, step, loc, &link); i++) {
 		if (link.step == LOUPE_NO_STEP)
-			return s->step;
-		if (link.origin == LOUPE_ORIGIN_COPY)
-			return link.step;
-		if (link.origin != LOUPE_ORIGIN_OTHER && link.origin != LOUPE_ORIGIN_BRANCH)
 			break;
+		if (turned(s->t, step, loc, &link))
+			return link.step;
+		if (link.origin == LOUPE_ORIGIN_COPY && copy == LOUPE_NO_STEP)
+			copy = link.step;
+		if (!link.from_cnt || link.origin == LOUPE_ORIGIN_ALU)
+			return copy == LOUPE_NO_STEP ? link.step : copy;
 		step = link.step;
 		loc = link.from[0];
 	}
-	return find_maker(s->t, s->step, loc, &link) ? link.step : s->step;
+	return copy == LOUPE_NO_STEP ? s->step : copy;
 }
 
 /* True if a number got a limit of the kind that it lacks. */
@@ -417,10 +430,15 @@ static uint32_t find_packet(const struct search *s, struct loupe_loc loc, bool *
 		*lost = true;
 		return step;
 	}
+	if (reg.off + start + reg.smin < 0) {
+		step = find_move(s->t, s->step, loc);
+		return step == LOUPE_NO_STEP ? s->step : step;
+	}
 	check = find_check(s, checks_packet, reg.id);
 	/* a check of less than is needed: one byte less is the wrong comparison, else the access goes
 	   too far */
-	if (reg.range > 0 && (check == LOUPE_NO_STEP || missing(&reg, start, needed) != 1)) {
+	if (reg.range > 0 && (check == LOUPE_NO_STEP || !reach(s->insn) ||
+			      missing(&reg, start, needed) != 1)) {
 		step = size_behind(s, loc, &size) ? find_bound(s->t, s->step, size) : s->step;
 		return step == LOUPE_NO_STEP ? s->step : step;
 	}
@@ -441,7 +459,7 @@ static uint32_t find_null(const struct search *s, struct loupe_loc loc)
 	return find_maker(s->t, s->step, loc, &link) ? link.step : s->step;
 }
 
-/* The latest condition on the way here that could have been answered otherwise. */
+/* The latest condition on the way here, of those that could have been answered otherwise if any could. */
 static uint32_t find_way(const struct search *s)
 {
 	struct loupe_decision decisions[MAX_DECISIONS];
@@ -451,7 +469,7 @@ static uint32_t find_way(const struct search *s)
 		if (decisions[i].other != LOUPE_OTHER_IMPOSSIBLE)
 			return decisions[i].step;
 	}
-	return LOUPE_NO_STEP;
+	return cnt ? decisions[0].step : LOUPE_NO_STEP;
 }
 
 /* The map of a value that was looked up: what gave the call its first argument. */
