@@ -7,7 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-void calls_init(struct calls *calls, const struct loupe_filter *before, const struct loupe_filter *after)
+void calls_init(struct calls *calls, const struct loupe_filter *before,
+		const struct loupe_filter *after)
 {
 	*calls = (struct calls){ .filter = { before, after } };
 }
@@ -18,8 +19,8 @@ void calls_finish(struct calls *calls)
 	*calls = (struct calls){ 0 };
 }
 
-int calls_add(struct calls *calls, uint32_t at, const struct loupe_seccomp_data *data, const char *name,
-	      double weight, struct loupe_error *err)
+int calls_add(struct calls *calls, uint32_t at, const struct loupe_seccomp_data *data,
+	      const char *name, double weight, struct loupe_error *err)
 {
 	const struct loupe_filter_input input = { .data = data, .len = sizeof(*data) };
 	struct calls_row row = { .data = *data, .weight = weight };
@@ -72,7 +73,8 @@ static uint64_t meet(uint64_t arg, const struct loupe_policy_cond *cond)
 	case LOUPE_POLICY_EQ:
 		return (arg & ~cond->mask) | cond->value;
 	case LOUPE_POLICY_NE:
-		return (arg & cond->mask) == cond->value ? arg ^ (cond->mask & (~cond->mask + 1)) : arg;
+		return (arg & cond->mask) == cond->value ? arg ^ (cond->mask & (~cond->mask + 1))
+							 : arg;
 	case LOUPE_POLICY_LT:
 		return (arg & cond->mask) < cond->value ? arg : cond->value - 1;
 	case LOUPE_POLICY_LE:
@@ -148,8 +150,8 @@ static bool parse_value(const char *text, uint64_t max, uint64_t *out)
 	return true;
 }
 
-bool calls_parse(const char *const *words, uint32_t cnt, uint32_t arch, struct loupe_seccomp_data *data,
-		 char *why, size_t size)
+bool calls_parse(const char *const *words, uint32_t cnt, uint32_t arch,
+		 struct loupe_seccomp_data *data, char *why, size_t size)
 {
 	int32_t nr = loupe_syscall_nr(arch, words[0]);
 	uint64_t value;

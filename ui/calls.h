@@ -31,21 +31,24 @@ struct calls_means {
 };
 
 /** Starts an empty list. @param filter  before and after; must outlive it */
-void calls_init(struct calls *calls, const struct loupe_filter *before, const struct loupe_filter *after);
+void calls_init(struct calls *calls, const struct loupe_filter *before,
+		const struct loupe_filter *after);
 void calls_finish(struct calls *calls);
 
 /**
  * Runs a call through both filters and puts it at a place in the list, at most behind the last row.
  * @return 0, -ENOMEM, or an error of loupe_filter_eval()
  */
-int calls_add(struct calls *calls, uint32_t at, const struct loupe_seccomp_data *data, const char *name,
-	      double weight, struct loupe_error *err);
+int calls_add(struct calls *calls, uint32_t at, const struct loupe_seccomp_data *data,
+	      const char *name, double weight, struct loupe_error *err);
 
 /** Adds the rows of a table. */
-int calls_add_table(struct calls *calls, const struct loupe_weights *table, struct loupe_error *err);
+int calls_add_table(struct calls *calls, const struct loupe_weights *table,
+		    struct loupe_error *err);
 
 /** Adds, for each rule that a call can be made up for, a call that the rule decides. */
-int calls_add_rules(struct calls *calls, const struct loupe_policy *policy, struct loupe_error *err);
+int calls_add_rules(struct calls *calls, const struct loupe_policy *policy,
+		    struct loupe_error *err);
 
 struct calls_means calls_means(const struct calls *calls);
 
@@ -54,7 +57,7 @@ struct calls_means calls_means(const struct calls *calls);
  * @param words  cnt of them
  * @param why    receives one line when it cannot be read
  */
-bool calls_parse(const char *const *words, uint32_t cnt, uint32_t arch, struct loupe_seccomp_data *data,
-		 char *why, size_t size);
+bool calls_parse(const char *const *words, uint32_t cnt, uint32_t arch,
+		 struct loupe_seccomp_data *data, char *why, size_t size);
 
 #endif

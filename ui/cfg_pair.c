@@ -3,6 +3,7 @@
 #include "cfg_pair.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* ---- the two sides of an eBPF program ----------------------------------------------------- */
@@ -98,6 +99,39 @@ int cfg_pair_program(struct cfg_side side[2], const struct subject *subject,
 	return 0;
 }
 
+/* What the calls of a table run, on a logarithmic scale. */
+static void fill_weights(struct cfg_side *side, const struct loupe_filter *filter,
+			 const struct loupe_weights *table)
+{
+	double *weight = calloc(side->cnt, sizeof(*weight)), most = 0;
+	uint32_t *path = calloc(side->cnt, sizeof(*path));
+
+	for (uint32_t n = 0; weight && path && n < table->cnt; n++) {
+		struct loupe_seccomp_data data = { .nr = table->rows[n].nr, .arch = table->arch };
+		const struct loupe_filter_input input = { .data = &data, .len = sizeof(data) };
+		struct loupe_filter_run run = { .path = path };
+
+		memcpy(data.args, table->rows[n].args, sizeof(data.args));
+		if (loupe_filter_eval(filter, &input, &run, NULL))
+			continue;
+		for (uint32_t i = 0; i < run.executed; i++) {
+			weight[path[i]] += table->rows[n].weight;
+			if (weight[path[i]] > most)
+				most = weight[path[i]];
+		}
+	}
+	for (uint32_t i = 0; weight && path && i < side->cnt; i++) {
+		double share = weight[i];
+
+		/* a shade less for every halving, the coolest for whatever runs */
+		for (side->heat[i] = weight[i] > 0 ? LOUPE_HEAT_MAX : 0;
+		     side->heat[i] > 1 && share * 2 <= most; share *= 2)
+			side->heat[i]--;
+	}
+	free(weight);
+	free(path);
+}
+
 /* ---- the two sides of a filter ------------------------------------------------------------ */
 
 static bool same_cbpf(const struct loupe_cbpf_insn *a, const struct loupe_cbpf_insn *b)
@@ -189,8 +223,11 @@ int cfg_pair_after(struct cfg_side side[2], const struct subject *subject, uint3
 			after->fate[i] = before->fate[id] = CFG_CHANGED;
 	}
 	mark_edits(side, subject->rewrite, edits);
-	if (edits == loupe_rewrite_edit_cnt(subject->rewrite))
-		match_anew(side, subject);
+	if (edits != loupe_rewrite_edit_cnt(subject->rewrite))
+		return 0;
+	match_anew(side, subject);
+	if (subject->input->counted)
+		fill_weights(after, subject->optimized, &subject->input->weights);
 	return 0;
 }
 
@@ -207,5 +244,7 @@ int cfg_pair_filter(struct cfg_side side[2], const struct subject *subject, stru
 	rc = cfg_side_init(before, err);
 	if (rc)
 		return rc;
+	if (subject->input->counted)
+		fill_weights(before, subject->filter, &subject->input->weights);
 	return cfg_pair_after(side, subject, loupe_rewrite_edit_cnt(subject->rewrite), err);
 }

@@ -170,6 +170,9 @@ static uint8_t content_block_role(void *data, uint32_t block)
 
 	if (side->cursor != LOUPE_CFG_NONE && side->cfg->insn_block[side->cursor] == block)
 		return side->active ? LOUPE_ROLE_BLOCK_SELECTED : LOUPE_ROLE_BLOCK_MATCHED;
+	if (side->lit)
+		return side->lit[b->first] == LOUPE_CFG_NONE ? LOUPE_ROLE_BLOCK
+							     : LOUPE_ROLE_EDGE_SELECTED;
 	return !b->reachable || all_gone(side, b) ? LOUPE_ROLE_BLOCK_DEAD : LOUPE_ROLE_BLOCK;
 }
 

@@ -35,7 +35,8 @@ static int draw_words(struct screen *screen, struct rect area, enum ui_role role
 }
 
 /* Writes the next line of the frame and takes its rows off. */
-static void add_words(struct screen *screen, struct rect *inner, enum ui_role role, const char *text)
+static void add_words(struct screen *screen, struct rect *inner, enum ui_role role,
+		      const char *text)
 {
 	int rows;
 
@@ -52,7 +53,8 @@ static void rule_words(const struct loupe_why *why, uint32_t insn, char *buf, si
 	char rules[400];
 
 	buf[0] = '\0';
-	if (insn < loupe_why_filter(why)->cnt && loupe_why_rules_text(why, insn, rules, sizeof(rules)))
+	if (insn < loupe_why_filter(why)->cnt &&
+	    loupe_why_rules_text(why, insn, rules, sizeof(rules)))
 		snprintf(buf, size, "for %s", rules);
 }
 
@@ -68,7 +70,8 @@ static void edit_rules(const struct subject *subject, uint32_t id, char *buf, si
 		rule_words(subject->why[1], after->index_of[id], buf, size);
 }
 
-/* What is known about the selected instruction of the result: its explanation, without its title. */
+/* What is known about the selected instruction of the result: its explanation, without its title.
+ */
 static void result_words(const struct loupe_why *why, uint32_t insn, struct screen *screen,
 			 struct rect *inner)
 {
@@ -105,7 +108,8 @@ static void fate_words(const struct cfg_side *before, const struct subject *subj
 		return;
 	}
 	if (before->fate[id] == CFG_ALIKE) {
-		snprintf(text, sizeof(text), "built anew: %u asks the same of the same calls", before->other[id]);
+		snprintf(text, sizeof(text), "built anew: %u asks the same of the same calls",
+			 before->other[id]);
 		add_words(screen, inner, UI_STRONG, text);
 	} else if (removed >= 0) {
 		loupe_rewrite_edit_line(rw, (uint32_t)removed, text, sizeof(text));
@@ -123,7 +127,8 @@ static void fate_words(const struct cfg_side *before, const struct subject *subj
 }
 
 static void filter_words(const struct cfg_side side[2], int active, const struct subject *subject,
-			 uint32_t edits, const char *verdict, struct screen *screen, struct rect outer)
+			 uint32_t edits, const char *verdict, struct screen *screen,
+			 struct rect outer)
 {
 	const struct loupe_rewrite *rw = subject->rewrite;
 	uint32_t cnt = loupe_rewrite_edit_cnt(rw);
@@ -151,8 +156,9 @@ static void filter_words(const struct cfg_side side[2], int active, const struct
 		edit_rules(subject, edit->id, text, sizeof(text));
 		add_words(screen, &inner, UI_TEXT, text);
 	} else if (!edits && cnt) {
-		add_words(screen, &inner, UI_TEXT,
-			  "] goes through the edits one by one, } shows the graph after all of them");
+		add_words(
+			screen, &inner, UI_TEXT,
+			"] goes through the edits one by one, } shows the graph after all of them");
 	} else if (active == CFG_AFTER && side[CFG_AFTER].cursor < side[CFG_AFTER].cnt) {
 		result_words(subject->why[1], side[CFG_AFTER].cursor, screen, &inner);
 	} else {

@@ -11,7 +11,8 @@ static int parse_call(const struct args *args, struct loupe_seccomp_data *data)
 {
 	char why[160];
 
-	if (calls_parse(args->files + 1, args->file_cnt - 1, args->filters.arch, data, why, sizeof(why)))
+	if (calls_parse(args->files + 1, args->file_cnt - 1, args->filters.arch, data, why,
+			sizeof(why)))
 		return 0;
 	return complain_text("%s", why);
 }
@@ -50,8 +51,8 @@ static int show_call(const struct args *args, const struct loupe_filter *filter,
 			printf("%4" PRIu32 ": %s\n", at, text);
 		}
 		loupe_seccomp_action_text(run.result, text, sizeof(text));
-		printf("# %s: %" PRIu32 " instructions, %" PRIu32 " loads executed\n", text, run.executed,
-		       run.loads);
+		printf("# %s: %" PRIu32 " instructions, %" PRIu32 " loads executed\n", text,
+		       run.executed, run.loads);
 		if (loupe_seccomp_is_cached(filter, data.arch, data.nr))
 			printf("# the kernel caches it: this call never runs the filter\n");
 	}
@@ -76,15 +77,17 @@ static void show_table(const struct calls *calls)
 {
 	struct calls_means means = calls_means(calls);
 
-	printf("%-20s %5s %-14s %8s %8s %8s %8s\n", "call", "nr", "action", "insns", "after", "loads",
-	       "after");
+	printf("%-20s %5s %-14s %8s %8s %8s %8s\n", "call", "nr", "action", "insns", "after",
+	       "loads", "after");
 	for (uint32_t i = 0; i < calls->cnt; i++) {
 		const struct calls_row *row = &calls->rows[i];
-		const char *name = row->name[0] ? row->name : loupe_syscall_name(row->data.arch, row->data.nr);
+		const char *name =
+			row->name[0] ? row->name : loupe_syscall_name(row->data.arch, row->data.nr);
 		char action[64];
 
 		loupe_seccomp_action_text(row->result, action, sizeof(action));
-		printf("%-20s %5" PRIu32 " %-14s %8" PRIu32 " %8" PRIu32 " %8" PRIu32 " %8" PRIu32 "  %s\n",
+		printf("%-20s %5" PRIu32 " %-14s %8" PRIu32 " %8" PRIu32 " %8" PRIu32 " %8" PRIu32
+		       "  %s\n",
 		       name ? name : "-", row->data.nr, action, row->executed[0], row->executed[1],
 		       row->loads[0], row->loads[1], cached_word(row));
 	}
@@ -111,7 +114,8 @@ static int eval_table(const struct args *args, const struct loupe_filter *filter
 	int status = STATUS_OK;
 
 	if (args->file_cnt > 1)
-		return complain_text("--table names the calls; '%s' is one too many", args->files[1]);
+		return complain_text("--table names the calls; '%s' is one too many",
+				     args->files[1]);
 	opts.weights = weights;
 	if (loupe_weights_load(args->table, NULL, 0, args->filters.arch, &table, &err) ||
 	    loupe_filter_optimize_proven(filter, &opts, &rw, &proof, NULL, &err) ||
@@ -150,7 +154,8 @@ static int eval_stack(const struct args *args)
 	if (!status && stack.cnt > shown)
 		status = complain_text("%s: more than %" PRIu32 " filters", args->files[0], shown);
 	if (!status && stack.cnt > 1) {
-		loupe_seccomp_action_text(loupe_seccomp_stack_answer(results, shown, &which), text, sizeof(text));
+		loupe_seccomp_action_text(loupe_seccomp_stack_answer(results, shown, &which), text,
+					  sizeof(text));
 		printf("# all of them: %s, as filter %" PRIu32 " says\n", text, which);
 	}
 	loupe_seccomp_stack_finish(&stack);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* bpfloupe optimize: a classic filter, or what a policy compiles to, shorter, and proven to be the same. */
+/* bpfloupe optimize: a classic filter, or what a policy compiles to, shorter, and proven to be the
+ * same. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,11 +18,13 @@ static void write_proof(const struct loupe_filter_proof *proof, uint32_t level)
 	if (proof->verdict == LOUPE_PROOF_PROVEN)
 		printf(", proven equivalent\n");
 	else
-		printf(", tested on %" PRIu32 " inputs, not proven: %s\n", proof->inputs, proof->why_not);
+		printf(", tested on %" PRIu32 " inputs, not proven: %s\n", proof->inputs,
+		       proof->why_not);
 }
 
 /* What --explain= names: a call, a call and an argument, a line. */
-static int parse_what(const struct args *args, const struct loupe_why *why, struct loupe_why_select *select)
+static int parse_what(const struct args *args, const struct loupe_why *why,
+		      struct loupe_why_select *select)
 {
 	const char *what = args->explain_what, *colon = what ? strrchr(what, ':') : NULL;
 	const struct loupe_callers *callers;
@@ -34,7 +37,8 @@ static int parse_what(const struct args *args, const struct loupe_why *why, stru
 	if (colon) {
 		n = strtoul(colon + 1, &end, 10);
 		if (colon[1] < '0' || colon[1] > '9' || *end || n > UINT32_MAX)
-			return complain_text("--explain takes CALL, CALL:ARGUMENT or :LINE, not '%s'", what);
+			return complain_text(
+				"--explain takes CALL, CALL:ARGUMENT or :LINE, not '%s'", what);
 		if (colon == what) {
 			select->line = (uint32_t)n;
 			return 0;
@@ -44,14 +48,16 @@ static int parse_what(const struct args *args, const struct loupe_why *why, stru
 		select->by_arg = true;
 		select->arg = (uint32_t)n;
 	}
-	snprintf(name, sizeof(name), "%.*s", (int)(colon ? (size_t)(colon - what) : strlen(what)), what);
+	snprintf(name, sizeof(name), "%.*s", (int)(colon ? (size_t)(colon - what) : strlen(what)),
+		 what);
 	callers = loupe_why_callers(why, &cnt);
 	for (uint32_t c = 0; c < cnt && !select->by_call; c++) {
 		const char *known = loupe_syscall_name(callers[c].arch, callers[c].nr);
 		char number[16];
 
 		snprintf(number, sizeof(number), "%" PRIu32, callers[c].nr);
-		if (callers[c].kind != LOUPE_CALLERS_CALL || ((!known || strcmp(known, name)) && strcmp(number, name)))
+		if (callers[c].kind != LOUPE_CALLERS_CALL ||
+		    ((!known || strcmp(known, name)) && strcmp(number, name)))
 			continue;
 		select->by_call = true;
 		select->arch = callers[c].arch;
@@ -115,15 +121,18 @@ int cmd_optimize(const struct args *args)
 		return complain(&err);
 	opts.weights = &input.weights;
 	if (loupe_filter_optimize_proven(input.filter, &opts, &rw, &proof, &level, &err) ||
-	    loupe_filter_from_rewrite(input.filter, rw, loupe_rewrite_edit_cnt(rw), &result, &err)) {
+	    loupe_filter_from_rewrite(input.filter, rw, loupe_rewrite_edit_cnt(rw), &result,
+				      &err)) {
 		status = complain(&err);
 	} else {
-		const struct emission e = { .input = &input, .result = result, .rw = rw, .proof = &proof };
+		const struct emission e = {
+			.input = &input, .result = result, .rw = rw, .proof = &proof
+		};
 
 		/* of packet filters nobody expects more than level 1 */
 		if (level < opts.level && (input.filter->flavour == LOUPE_FILTER_SECCOMP || !level))
-			fprintf(stderr, "bpfloupe: %s: level %" PRIu32 ", not %" PRIu32 ": %s\n", args->files[0],
-				level, opts.level, proof.lower);
+			fprintf(stderr, "bpfloupe: %s: level %" PRIu32 ", not %" PRIu32 ": %s\n",
+				args->files[0], level, opts.level, proof.lower);
 		status = write_result(args, &e, level);
 	}
 	loupe_filter_destroy(result);

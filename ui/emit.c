@@ -36,7 +36,9 @@ static int emit_picture(size_t picture, const struct loupe_filter *filter)
 {
 	struct loupe_cfg_program prog = { .cbpf = filter->insns, .flavour = filter->flavour };
 	struct loupe_block_content content;
-	struct loupe_cfg_report report = { .content = &content, .program = &prog, .title = filter->name };
+	struct loupe_cfg_report report = { .content = &content,
+					   .program = &prog,
+					   .title = filter->name };
 	struct loupe_error err;
 	struct loupe_cfg *cfg;
 	int status = STATUS_OK;

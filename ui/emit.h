@@ -10,8 +10,8 @@
 
 struct emission {
 	const struct input *input;
-	const struct loupe_filter *result;	/* the input's own filter when nothing was optimized */
-	const struct loupe_rewrite *rw;		/* NULL: nothing was optimized */
+	const struct loupe_filter *result; /* the input's own filter when nothing was optimized */
+	const struct loupe_rewrite *rw;	   /* NULL: nothing was optimized */
 	const struct loupe_filter_proof *proof; /* NULL: there was nothing to prove */
 };
 

@@ -42,8 +42,8 @@ int pid_input_stack(const char *path, struct loupe_seccomp_stack *out, struct lo
 	if (rc || filter < 0)
 		return rc;
 	if ((uint32_t)filter >= out->cnt) {
-		rc = loupe_error_set(err, -EINVAL, "process %d has %u filter%s, 0 is the newest", pid, out->cnt,
-				     out->cnt == 1 ? "" : "s");
+		rc = loupe_error_set(err, -EINVAL, "process %d has %u filter%s, 0 is the newest",
+				     pid, out->cnt, out->cnt == 1 ? "" : "s");
 		loupe_seccomp_stack_finish(out);
 		return rc;
 	}
@@ -64,8 +64,10 @@ int pid_input_filter(const char *path, struct loupe_filter **out, struct loupe_e
 	if (rc)
 		return rc;
 	if (stack.cnt > 1) {
-		rc = loupe_error_set(err, -EINVAL, "process %s has %u filters: say which, as --pid %s:0 (the newest)",
-				     path + strlen(prefix), stack.cnt, path + strlen(prefix));
+		rc = loupe_error_set(
+			err, -EINVAL,
+			"process %s has %u filters: say which, as --pid %s:0 (the newest)",
+			path + strlen(prefix), stack.cnt, path + strlen(prefix));
 	} else {
 		*out = stack.filters[0];
 		stack.cnt = 0;
@@ -78,14 +80,15 @@ int pid_input_expand(struct args *args, bool each)
 {
 	/* as long as the program runs, as its arguments */
 	static const char **files;
-	static char (*paths)[40];
+	static char(*paths)[40];
 	struct loupe_seccomp_stack stack = { 0 };
 	struct loupe_error err;
 	uint32_t cnt = 1;
 	char whole[40];
 
 	if (strlen(args->pid) > 24)
-		return complain_text("a process is N, or N:K for its filter K, not '%s'", args->pid);
+		return complain_text("a process is N, or N:K for its filter K, not '%s'",
+				     args->pid);
 	snprintf(whole, sizeof(whole), "%s%.24s", prefix, args->pid);
 	if (each && !strchr(args->pid, ':')) {
 		if (pid_input_stack(whole, &stack, &err))

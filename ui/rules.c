@@ -28,7 +28,8 @@ static void measure_line(const struct rules *rules, struct rules_row *row)
 	const struct loupe_policy *policy = rules->subject->input->policy;
 
 	for (uint32_t r = 0; r < policy->rule_cnt; r++)
-		row->rule_cnt += policy->rules[r].file == row->file && policy->rules[r].line == row->line;
+		row->rule_cnt +=
+			policy->rules[r].file == row->file && policy->rules[r].line == row->line;
 	for (int n = 0; n < 2 && row->rule_cnt; n++)
 		row->share[n] = loupe_why_line_share(rules->subject->why[n], row->file, row->line);
 }
@@ -83,12 +84,14 @@ static struct loupe_why_share share_of_call(const struct loupe_why *why, uint32_
 	struct loupe_why_share share = { 0 };
 
 	for (uint32_t i = 0; i < filter->cnt; i++) {
-		enum loupe_filter_word word = loupe_filter_read_of(filter->flavour, filter->insns[i]).word;
+		enum loupe_filter_word word =
+			loupe_filter_read_of(filter->flavour, filter->insns[i]).word;
 
 		if (!loupe_why_reaches(why, callers, i))
 			continue;
 		share.insns++;
-		share.loads += word != LOUPE_WORD_NONE && word != LOUPE_WORD_IMM && word != LOUPE_WORD_MEM;
+		share.loads +=
+			word != LOUPE_WORD_NONE && word != LOUPE_WORD_IMM && word != LOUPE_WORD_MEM;
 	}
 	return share;
 }
@@ -216,10 +219,12 @@ void rules_text(const struct rules *rules, uint32_t n, char *buf, size_t size)
 			*tab = ' ';
 		break;
 	case RULES_RULE: {
-		const struct loupe_policy_rule *rule = &rules->subject->input->policy->rules[row->n];
+		const struct loupe_policy_rule *rule =
+			&rules->subject->input->policy->rules[row->n];
 
 		loupe_callers_text((struct loupe_callers){ LOUPE_CALLERS_CALL,
-							   rules->subject->input->policy->arch, rule->nr },
+							   rules->subject->input->policy->arch,
+							   rule->nr },
 				   call, sizeof(call));
 		loupe_policy_rule_text(rule, text, sizeof(text));
 		snprintf(buf, size, "%s: %s", call, text);

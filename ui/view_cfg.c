@@ -595,7 +595,7 @@ static const char *const terms[] = {
 	"t, f: sides of a condition, true and false",
 	"→57: an edge that is cut; it goes to the block that begins with 57",
 	"12: +3: a folded block of 3 instructions",
-	"shade: the warmer a block, the more visits (logarithmic)",
+	"shade: the warmer a block, the more visits (logarithmic); a filter: calls of --weights",
 	NULL,
 };
 

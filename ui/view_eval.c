@@ -128,17 +128,21 @@ static void means_text(const struct eval_view *view, bool wide, char *buf, size_
 	struct calls_means m = calls_means(&view->calls);
 
 	if (m.weight <= 0)
-		snprintf(buf, size, wide ? "a call of each rule; i adds one of your own, --weights FILE names those that are made"
-					 : "a call of each rule; i adds one, --weights FILE names others");
+		snprintf(buf, size,
+			 wide ? "a call of each rule; i adds one of your own, --weights FILE names "
+				"those that are made"
+			      : "a call of each rule; i adds one, --weights FILE names others");
 	else if (!wide)
-		snprintf(buf, size, "mean: insns %.2f→%.2f  loads %.2f→%.2f  with cache %.2f→%.2f", m.executed[0],
-			 m.executed[1], m.loads[0], m.loads[1], m.with_cache[0], m.with_cache[1]);
+		snprintf(buf, size, "mean: insns %.2f→%.2f  loads %.2f→%.2f  with cache %.2f→%.2f",
+			 m.executed[0], m.executed[1], m.loads[0], m.loads[1], m.with_cache[0],
+			 m.with_cache[1]);
 	else
 		snprintf(buf, size,
-			 "mean by weight: insns %.2f→%.2f  loads %.2f→%.2f  with the kernel's cache %.2f→%.2f "
+			 "mean by weight: insns %.2f→%.2f  loads %.2f→%.2f  with the kernel's "
+			 "cache %.2f→%.2f "
 			 "(%.0f%%→%.0f%% never run it)",
-			 m.executed[0], m.executed[1], m.loads[0], m.loads[1], m.with_cache[0], m.with_cache[1],
-			 100 * m.cached[0], 100 * m.cached[1]);
+			 m.executed[0], m.executed[1], m.loads[0], m.loads[1], m.with_cache[0],
+			 m.with_cache[1], 100 * m.cached[0], 100 * m.cached[1]);
 }
 
 static void draw_list(struct eval_view *view, struct screen *screen, struct rect outer)
@@ -158,23 +162,26 @@ static void draw_list(struct eval_view *view, struct screen *screen, struct rect
 
 		draw_row(&view->calls.rows[view->scroll.top + i], screen, at);
 		if (view->scroll.top + i == view->scroll.cursor)
-			screen_ground(screen, at, view->focus == LIST ? UI_GROUND_CURSOR : UI_GROUND_ROW);
+			screen_ground(screen, at,
+				      view->focus == LIST ? UI_GROUND_CURSOR : UI_GROUND_ROW);
 		mark_matches(screen, at.x, at.y, at.w, tui_pattern(view->view.tui));
 	}
 	means_text(view, inner.w >= 120, means, sizeof(means));
 	screen_text(screen, inner.x + 1, inner.y + inner.h - 1, inner.w - 2, UI_NOTICE, means);
-	pane_more(screen, (struct rect){ inner.x, inner.y + 1, inner.w, view->h }, view->scroll.top, view->calls.cnt);
+	pane_more(screen, (struct rect){ inner.x, inner.y + 1, inner.w, view->h }, view->scroll.top,
+		  view->calls.cnt);
 }
 
 static void draw_side(struct eval_view *view, int n, struct screen *screen, struct rect outer)
 {
-	const struct calls_row *row = view->calls.cnt ? &view->calls.rows[view->scroll.cursor] : NULL;
+	const struct calls_row *row =
+		view->calls.cnt ? &view->calls.rows[view->scroll.cursor] : NULL;
 	char title[96] = "", note[64];
 	struct rect inner;
 
 	if (row)
-		snprintf(title, sizeof(title), "%s  %u insns, %u loads run", n == CFG_BEFORE ? "before" : "after",
-			 row->executed[n], row->loads[n]);
+		snprintf(title, sizeof(title), "%s  %u insns, %u loads run",
+			 n == CFG_BEFORE ? "before" : "after", row->executed[n], row->loads[n]);
 	inner = pane_frame(screen, outer, title, view->focus == n);
 	if (row && row->cached[n]) {
 		snprintf(note, sizeof(note), "cached: never runs");
@@ -199,7 +206,8 @@ static void draw(struct view *base, struct screen *screen, struct rect area)
 	draw_side(view, CFG_BEFORE, screen,
 		  (struct rect){ area.x, area.y + list - 1, left + 1, area.h - list + 1 });
 	draw_side(view, CFG_AFTER, screen,
-		  (struct rect){ area.x + left, area.y + list - 1, area.w - left, area.h - list + 1 });
+		  (struct rect){ area.x + left, area.y + list - 1, area.w - left,
+				 area.h - list + 1 });
 }
 
 /* ---- going about -------------------------------------------------------------------------- */
@@ -211,6 +219,20 @@ static void set_focus(struct eval_view *view, int focus)
 		if (focus == n)
 			view->at[n] = 0;
 		show_place(view, n);
+	}
+}
+
+/* Puts the other graph where the same is asked, if the call gets there. */
+static void bring_along(struct eval_view *view, int n)
+{
+	struct loupe_why *const *why = view->view.subject->why;
+	uint32_t partner = loupe_why_partner(why[n], view->path[n][view->at[n]], why[!n]);
+
+	for (uint32_t i = 0; i < view->path_cnt[!n]; i++) {
+		if (view->path[!n][i] != partner)
+			continue;
+		view->at[!n] = i;
+		show_place(view, !n);
 	}
 }
 
@@ -228,6 +250,7 @@ static bool walk(struct eval_view *view, enum request request)
 		return false;
 	view->at[n] = (uint32_t)along.cursor;
 	show_place(view, n);
+	bring_along(view, n);
 	return true;
 }
 
@@ -318,7 +341,8 @@ static int add_callers(struct eval_view *view, struct loupe_error *err)
 	int rc = 0;
 
 	for (uint32_t c = 0; c < cnt && !rc; c++) {
-		const struct loupe_seccomp_data data = { .nr = callers[c].nr, .arch = callers[c].arch };
+		const struct loupe_seccomp_data data = { .nr = callers[c].nr,
+							 .arch = callers[c].arch };
 
 		if (callers[c].kind == LOUPE_CALLERS_CALL)
 			rc = calls_add(&view->calls, view->calls.cnt, &data, NULL, 0, err);
@@ -336,7 +360,8 @@ static int open_eval(struct view *base)
 	view->focus = LIST;
 	view->h = 6;
 	if (base->subject->filter->flavour != LOUPE_FILTER_SECCOMP) {
-		snprintf(view->problem, sizeof(view->problem), "a socket filter sees packets, no system calls");
+		snprintf(view->problem, sizeof(view->problem),
+			 "a socket filter sees packets, no system calls");
 		return 0;
 	}
 	calls_init(&view->calls, base->subject->filter, base->subject->optimized);
@@ -360,7 +385,8 @@ static int open_eval(struct view *base)
 	if (rc == -ENOMEM)
 		return rc;
 	if (rc)
-		snprintf(view->problem, sizeof(view->problem), "%s", err.message[0] ? err.message : strerror(-rc));
+		snprintf(view->problem, sizeof(view->problem), "%s",
+			 err.message[0] ? err.message : strerror(-rc));
 	else
 		light(view);
 	return 0;
@@ -382,15 +408,17 @@ static int export(struct view *base, FILE *out)
 	struct eval_view *view = (struct eval_view *)base;
 	char text[240];
 
-	fprintf(out, "call,answer,weight,insns_before,insns_after,loads_before,loads_after,cached_before,cached_after\n");
+	fprintf(out, "call,answer,weight,insns_before,insns_after,loads_before,loads_after,cached_"
+		     "before,cached_after\n");
 	for (uint32_t i = 0; i < view->calls.cnt; i++) {
 		const struct calls_row *row = &view->calls.rows[i];
 
 		row_name(row, text, sizeof(text));
 		fprintf(out, "\"%s\",", text);
 		loupe_seccomp_action_text(row->result, text, sizeof(text));
-		fprintf(out, "%s,%g,%u,%u,%u,%u,%d,%d\n", text, row->weight, row->executed[0], row->executed[1],
-			row->loads[0], row->loads[1], row->cached[0], row->cached[1]);
+		fprintf(out, "%s,%g,%u,%u,%u,%u,%d,%d\n", text, row->weight, row->executed[0],
+			row->executed[1], row->loads[0], row->loads[1], row->cached[0],
+			row->cached[1]);
 	}
 	return 0;
 }
@@ -405,7 +433,8 @@ static const struct view_hint hints[] = {
 static const char *const terms[] = {
 	"●: the selected call runs this; Down and Up in a graph go along its way",
 	"18→12: before and after",
-	"cached: the kernel knows from installing the filter that it allows the call: it never runs",
+	"cached: the kernel knows from installing the filter that it allows the call: it never "
+	"runs",
 	"mean by weight: expected cost of a call, by the table that --weights names",
 	"with the kernel's cache: the same, where calls that never run the filter cost nothing",
 	NULL,

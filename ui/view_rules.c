@@ -18,9 +18,9 @@ struct rules_view {
 	int focus;		     /* BEFORE, AFTER, LIST */
 	int program;		     /* the one that is shown where only one fits */
 	bool wide;		     /* both fit, when drawn last */
-	uint32_t partner;	     /* of the selected instruction, in the other program; LOUPE_NONE */
-	int shift;		     /* columns of the policy's text out of sight at the left */
-	bool more;		     /* more room for the explanation */
+	uint32_t partner; /* of the selected instruction, in the other program; LOUPE_NONE */
+	int shift;	  /* columns of the policy's text out of sight at the left */
+	bool more;	  /* more room for the explanation */
 };
 
 static const struct loupe_filter *filter_of(const struct rules_view *view, int which)
@@ -39,14 +39,16 @@ static bool is_lit(const struct rules_view *view, int which, uint32_t insn)
 	const struct rules *rules = &view->rules;
 
 	if (view->focus == LIST)
-		return rules->cnt && rules_serves(rules, (uint32_t)view->scroll[LIST].cursor, which, insn);
+		return rules->cnt &&
+		       rules_serves(rules, (uint32_t)view->scroll[LIST].cursor, which, insn);
 	return view->focus != which && view->partner == insn;
 }
 
 /* The same of a row of the policy. */
 static bool is_row_lit(const struct rules_view *view, uint32_t row)
 {
-	return view->focus != LIST && rules_serves(&view->rules, row, view->focus, insn_at(view, view->focus));
+	return view->focus != LIST &&
+	       rules_serves(&view->rules, row, view->focus, insn_at(view, view->focus));
 }
 
 /* ---- keeping together --------------------------------------------------------------------- */
@@ -79,16 +81,19 @@ static void follow(struct rules_view *view)
 		if (view->focus == LIST)
 			lit = next_lit(view, which, 0, 1);
 		if (lit >= 0)
-			scroll_to(&view->scroll[which], lit, filter_of(view, which)->cnt, view->h[which]);
+			scroll_to(&view->scroll[which], lit, filter_of(view, which)->cnt,
+				  view->h[which]);
 	}
 	if (view->focus != LIST) {
-		int64_t row = rules_first_served(&view->rules, view->focus, insn_at(view, view->focus));
+		int64_t row =
+			rules_first_served(&view->rules, view->focus, insn_at(view, view->focus));
 
 		if (row >= 0)
 			scroll_to(&view->scroll[LIST], row, view->rules.cnt, view->h[LIST]);
 		if (view->focus == BEFORE)
-			tui_set_place(view->view.tui,
-				      (struct place){ LOUPE_NO_STEP, (int32_t)insn_at(view, BEFORE) });
+			tui_set_place(
+				view->view.tui,
+				(struct place){ LOUPE_NO_STEP, (int32_t)insn_at(view, BEFORE) });
 	}
 }
 
@@ -128,10 +133,10 @@ static void draw_list_row(const struct rules_view *view, uint32_t n, struct scre
 	for (int i = 0; i < view->shift && *shown; i++)
 		screen_next_glyph(&shown);
 	pen_text(&pen,
-		 lit					       ? UI_STRONG
-		 : row->kind == RULES_RULE		       ? UI_VALUE
+		 lit					     ? UI_STRONG
+		 : row->kind == RULES_RULE		     ? UI_VALUE
 		 : row->kind == RULES_LINE && !row->rule_cnt ? UI_DIM
-								       : UI_TEXT,
+							     : UI_TEXT,
 		 shown);
 	pen.end += columns ? columns + 1 : 0;
 	pen_right(&pen, lit ? UI_HIT : UI_ARRIVAL, share);
@@ -145,7 +150,8 @@ static void draw_list(struct rules_view *view, struct screen *screen, struct rec
 	struct rect inner;
 	char title[120];
 
-	snprintf(title, sizeof(title), "%s", policy ? input_base_name(input->policy->files[0]) : "calls");
+	snprintf(title, sizeof(title), "%s",
+		 policy ? input_base_name(input->policy->files[0]) : "calls");
 	inner = pane_frame(screen, outer, title, view->focus == LIST);
 	pane_note(screen, outer, UI_DIM, "insns, loads: before→after");
 	view->h[LIST] = inner.h;
@@ -155,13 +161,15 @@ static void draw_list(struct rules_view *view, struct screen *screen, struct rec
 
 		draw_list_row(view, (uint32_t)(scroll->top + i), screen, at);
 		if (scroll->top + i == scroll->cursor)
-			screen_ground(screen, at, view->focus == LIST ? UI_GROUND_CURSOR : UI_GROUND_ROW);
+			screen_ground(screen, at,
+				      view->focus == LIST ? UI_GROUND_CURSOR : UI_GROUND_ROW);
 		mark_matches(screen, at.x, at.y, at.w, tui_pattern(view->view.tui));
 	}
 	pane_more(screen, inner, scroll->top, view->rules.cnt);
 }
 
-static void draw_program(struct rules_view *view, int which, struct screen *screen, struct rect outer)
+static void draw_program(struct rules_view *view, int which, struct screen *screen,
+			 struct rect outer)
 {
 	const struct loupe_filter *filter = filter_of(view, which);
 	const struct subject *subject = view->view.subject;
@@ -170,11 +178,13 @@ static void draw_program(struct rules_view *view, int which, struct screen *scre
 	struct rect inner;
 	char text[200];
 
-	snprintf(text, sizeof(text), "%s  %u insns", which == BEFORE ? "before" : "after", filter->cnt);
+	snprintf(text, sizeof(text), "%s  %u insns", which == BEFORE ? "before" : "after",
+		 filter->cnt);
 	inner = pane_frame(screen, outer, text, view->focus == which);
 	if (which == AFTER)
 		pane_note(screen, outer, UI_NOTICE,
-			  subject->proof.verdict == LOUPE_PROOF_PROVEN ? "proven equivalent" : "tested");
+			  subject->proof.verdict == LOUPE_PROOF_PROVEN ? "proven equivalent"
+								       : "tested");
 	view->h[which] = inner.h;
 	scroll_fit(scroll, filter->cnt, inner.h);
 	for (int i = 0; i < inner.h && scroll->top + i < filter->cnt; i++) {
@@ -183,8 +193,8 @@ static void draw_program(struct rules_view *view, int which, struct screen *scre
 		struct pen pen = pen_at(screen, at.x, at.y, at.w);
 		bool lit = is_lit(view, which, insn), here = scroll->top + i == scroll->cursor;
 
-		loupe_filter_insn_text(filter->flavour, filter->insns[insn], insn, LOUPE_SYNTAX_WORDS, text,
-				       sizeof(text));
+		loupe_filter_insn_text(filter->flavour, filter->insns[insn], insn,
+				       LOUPE_SYNTAX_WORDS, text, sizeof(text));
 		pen_text(&pen, UI_HIT, lit ? "●" : " ");
 		pen_printf(&pen, UI_NUMBER, "%*u: ", digits, insn);
 		pen_text(&pen, lit ? UI_STRONG : view->focus == which ? UI_TEXT : UI_DIM, text);
@@ -218,7 +228,10 @@ static void draw_lines(struct screen *screen, struct rect at, const char *text)
 					return;
 				pen = pen_at(screen, at.x + 4, at.y, at.w - 4);
 			}
-			pen_text(&pen, !strncmp(line, "stays", 5) || !strncmp(line, "would", 5) ? UI_NOTICE : UI_TEXT,
+			pen_text(&pen,
+				 !strncmp(line, "stays", 5) || !strncmp(line, "would", 5)
+					 ? UI_NOTICE
+					 : UI_TEXT,
 				 pen_room(&pen) < screen_columns(one) ? strtok(one, " ") : one);
 			word += n;
 		}
@@ -242,12 +255,14 @@ static void write_loads(const struct rules_view *view, uint32_t row, FILE *out)
 			const struct loupe_filter *filter = filter_of(view, which);
 
 			for (uint32_t i = 0; i < filter->cnt; i++)
-				cnt[which] += filter->insns[i].code == load.code && filter->insns[i].k == load.k &&
+				cnt[which] += filter->insns[i].code == load.code &&
+					      filter->insns[i].k == load.k &&
 					      rules_serves(&view->rules, row, which, i);
 		}
 		if (!cnt[0] && !cnt[1])
 			continue;
-		loupe_filter_read_text(loupe_filter_read_of(LOUPE_FILTER_SECCOMP, load), text, sizeof(text));
+		loupe_filter_read_text(loupe_filter_read_of(LOUPE_FILTER_SECCOMP, load), text,
+				       sizeof(text));
 		fprintf(out, "%s%s %u→%u", before, text, cnt[0], cnt[1]);
 		before = ", ";
 	}
@@ -266,8 +281,8 @@ static void write_row(const struct rules_view *view, FILE *out)
 	if (row->kind == RULES_LINE)
 		fprintf(out, "%u rule%s; ", row->rule_cnt, row->rule_cnt == 1 ? "" : "s");
 	fprintf(out, "%s: %u instructions before, %u after; %u loads before, %u after\n",
-		row->kind == RULES_CALL ? "may run" : "served by", row->share[0].insns, row->share[1].insns,
-		row->share[0].loads, row->share[1].loads);
+		row->kind == RULES_CALL ? "may run" : "served by", row->share[0].insns,
+		row->share[1].insns, row->share[0].loads, row->share[1].loads);
 	if (view->view.subject->filter->flavour == LOUPE_FILTER_SECCOMP) {
 		fprintf(out, "loads: ");
 		write_loads(view, n, out);
@@ -295,10 +310,11 @@ static void draw_foot(struct rules_view *view, struct screen *screen, struct rec
 		}
 	} else {
 		loupe_filter_insn_words(filter_of(view, which)->flavour,
-					filter_of(view, which)->insns[insn_at(view, which)], line, sizeof(line));
+					filter_of(view, which)->insns[insn_at(view, which)], line,
+					sizeof(line));
 		snprintf(title, sizeof(title), "%u: %.90s", insn_at(view, which), line);
-		loupe_why_insn_text(view->view.subject->why[which], insn_at(view, which), LOUPE_NONE, &select,
-				    &text, &len);
+		loupe_why_insn_text(view->view.subject->why[which], insn_at(view, which),
+				    LOUPE_NONE, &select, &text, &len);
 	}
 	inner = pane_frame(screen, outer, title, false);
 	inner.x++;
@@ -321,9 +337,11 @@ static void draw(struct view *base, struct screen *screen, struct rect area)
 	if (view->wide) {
 		int each = (area.w - list) / 2;
 
-		draw_program(view, BEFORE, screen, (struct rect){ top.x + list, top.y, each + 1, top.h });
-		draw_program(view, AFTER, screen,
-			     (struct rect){ top.x + list + each, top.y, area.w - list - each, top.h });
+		draw_program(view, BEFORE, screen,
+			     (struct rect){ top.x + list, top.y, each + 1, top.h });
+		draw_program(
+			view, AFTER, screen,
+			(struct rect){ top.x + list + each, top.y, area.w - list - each, top.h });
 	} else {
 		draw_program(view, view->program, screen,
 			     (struct rect){ top.x + list, top.y, area.w - list, top.h });
@@ -347,7 +365,8 @@ static void enter(struct rules_view *view)
 
 	if (view->focus != LIST) {
 		if (view->focus == AFTER)
-			tui_say(view->view.tui, UI_NOTICE, "the graph shows it where the filter before asks the same");
+			tui_say(view->view.tui, UI_NOTICE,
+				"the graph shows it where the filter before asks the same");
 		tui_show(view->view.tui, VIEW_CFG);
 	} else if (view->rules.rows[n].kind == RULES_LINE && view->rules.rows[n].rule_cnt) {
 		if (rules_toggle(&view->rules, n))
@@ -419,7 +438,8 @@ static void row_as_text(const struct rules_view *view, int64_t n, char *buf, siz
 		return;
 	}
 	filter = filter_of(view, view->focus);
-	loupe_filter_insn_text(filter->flavour, filter->insns[n], (uint32_t)n, LOUPE_SYNTAX_WORDS, buf, size);
+	loupe_filter_insn_text(filter->flavour, filter->insns[n], (uint32_t)n, LOUPE_SYNTAX_WORDS,
+			       buf, size);
 }
 
 static bool search(struct view *base, const char *text, bool forward)
@@ -492,8 +512,8 @@ static int export(struct view *base, FILE *out)
 		if (!row->share[0].insns && !row->share[1].insns)
 			continue;
 		rules_text(&view->rules, n, text, sizeof(text));
-		fprintf(out, "%u,%u,%u,%u,%u,\"", row->line, row->share[0].insns, row->share[1].insns,
-			row->share[0].loads, row->share[1].loads);
+		fprintf(out, "%u,%u,%u,%u,%u,\"", row->line, row->share[0].insns,
+			row->share[1].insns, row->share[0].loads, row->share[1].loads);
 		for (const char *c = text; *c; c++)
 			fprintf(out, *c == '"' ? "\"\"" : "%c", *c);
 		fprintf(out, "\"\n");
@@ -510,7 +530,8 @@ static const struct view_hint hints[] = {
 };
 
 static const char *const terms[] = {
-	"●: goes with what is selected: instructions that a line, rule or call is served by, and back",
+	"●: goes with what is selected: instructions that a line, rule or call is served by, and "
+	"back",
 	"61→50 6→4: instructions and loads that serve a line, before and after",
 	"▸: the line stands for several rules; Enter shows them",
 	"stays: why a load or a comparison could not go; would go: what would let it",
@@ -521,7 +542,8 @@ static const char *const terms[] = {
 const struct view_ops view_rules = {
 	.name = "rules",
 	.title = "Rules",
-	.about = "a filter's policy beside it: which instructions serve which rule, and why each is there",
+	.about = "a filter's policy beside it: which instructions serve which rule, and why each "
+		 "is there",
 	.needs = VIEW_NEEDS_FILTER,
 	.size = sizeof(struct rules_view),
 	.hints = hints,

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Why each instruction of a filter is there: which calls get to it, on which ways, what A holds on
- * each, and which rules of the policy it serves. All of this is found out from the finished program,
- * by following each call through it, so that it holds whatever compiler and optimizer made it, and
- * for filters that were never compiled from a policy at hand.
+ * each, and which rules of the policy it serves. All of this is found out from the finished
+ * program, by following each call through it, so that it holds whatever compiler and optimizer made
+ * it, and for filters that were never compiled from a policy at hand.
  */
 #ifndef BPFLOUPE_WHY_H
 #define BPFLOUPE_WHY_H
@@ -94,7 +94,8 @@ LOUPE_API int loupe_callers_text(struct loupe_callers callers, char *buf, size_t
 LOUPE_API int loupe_policy_rule_text(const struct loupe_policy_rule *rule, char *buf, size_t size);
 
 /** Writes "ioctl(0, 0x5401)", without arguments that are 0 at the end; as snprintf. */
-LOUPE_API int loupe_seccomp_call_text(const struct loupe_seccomp_data *call, char *buf, size_t size);
+LOUPE_API int loupe_seccomp_call_text(const struct loupe_seccomp_data *call, char *buf,
+				      size_t size);
 
 /** Whether a class may get to an instruction. */
 LOUPE_API bool loupe_why_reaches(const struct loupe_why *why, uint32_t callers, uint32_t insn);
@@ -108,10 +109,11 @@ LOUPE_API uint32_t loupe_why_partner(const struct loupe_why *why, uint32_t insn,
 				     const struct loupe_why *other);
 
 /**
- * Writes the lines of the policy that an instruction serves: "app.policy:17 (ioctl), :25 (fcntl)"; as
- * snprintf. Nothing where it serves none in particular.
+ * Writes the lines of the policy that an instruction serves: "app.policy:17 (ioctl), :25 (fcntl)";
+ * as snprintf. Nothing where it serves none in particular.
  */
-LOUPE_API int loupe_why_rules_text(const struct loupe_why *why, uint32_t insn, char *buf, size_t size);
+LOUPE_API int loupe_why_rules_text(const struct loupe_why *why, uint32_t insn, char *buf,
+				   size_t size);
 
 /** The ways to an instruction; none: nothing leads there. */
 LOUPE_API const struct loupe_arrival *loupe_why_arrivals(const struct loupe_why *why, uint32_t insn,
@@ -155,7 +157,7 @@ struct loupe_why_select {
 	uint32_t arch, nr;
 	bool by_arg; /* only loads of this argument, 0-5 */
 	uint32_t arg;
-	uint32_t line; /* only what serves a rule of this line of the policy's own file, 0: all */
+	uint32_t line;	/* only what serves a rule of this line of the policy's own file, 0: all */
 	uint32_t level; /* of the optimizer, for advice; 0: unknown */
 };
 
@@ -168,9 +170,9 @@ LOUPE_API int loupe_why_insn_text(const struct loupe_why *why, uint32_t insn, ui
 				  const struct loupe_why_select *select, char **out, size_t *len);
 
 /**
- * Writes the loads of each word before and after, and for each load and comparison of the result the
- * rules, the ways and what A holds, why it could not go and what would let it go. With rw and nothing
- * selected, the edits and their reasons before that.
+ * Writes the loads of each word before and after, and for each load and comparison of the result
+ * the rules, the ways and what A holds, why it could not go and what would let it go. With rw and
+ * nothing selected, the edits and their reasons before that.
  * @param before, after  explanations of the program before and of the result
  * @param rw             rewrite from one to the other, may be NULL
  * @param select         may be NULL
@@ -181,8 +183,8 @@ LOUPE_API int loupe_why_text(const struct loupe_why *before, const struct loupe_
 			     char **out, size_t *len);
 
 /**
- * Writes the result as JSON: its instructions with what they do, who gets there and which rules they
- * serve, counts before and after, edits.
+ * Writes the result as JSON: its instructions with what they do, who gets there and which rules
+ * they serve, counts before and after, edits.
  * @param proof  may be NULL
  */
 LOUPE_API int loupe_why_json(const struct loupe_why *before, const struct loupe_why *after,

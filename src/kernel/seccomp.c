@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Filters of a live process. PTRACE_SECCOMP_GET_FILTER gives the classic program of each filter as
- * it was installed, while the process is stopped (ptrace(2)). It counts from the oldest on, other than
- * ptrace(2) has it.
+ * it was installed, while the process is stopped (ptrace(2)). It counts from the oldest on, other
+ * than ptrace(2) has it.
  */
 #include "bpfloupe/kernel.h"
 
@@ -55,20 +55,28 @@ static int explain(pid_t pid, int err, struct loupe_error *out)
 {
 	switch (err) {
 	case -EPERM:
-		return loupe_error_set(out, err, "process %d: not allowed to trace it: be root, in its container", pid);
+		return loupe_error_set(
+			out, err, "process %d: not allowed to trace it: be root, in its container",
+			pid);
 	case -ESRCH:
 		return loupe_error_set(out, err, "process %d: there is none", pid);
 	case -EACCES:
-		return loupe_error_set(out, err,
-				       "process %d: reading its filters needs CAP_SYS_ADMIN, and no seccomp "
-				       "filter on the reader itself", pid);
+		return loupe_error_set(
+			out, err,
+			"process %d: reading its filters needs CAP_SYS_ADMIN, and no seccomp "
+			"filter on the reader itself",
+			pid);
 	case -EINVAL:
 		return loupe_error_set(out, err, "process %d has no seccomp filter", pid);
 	case -EMEDIUMTYPE:
-		return loupe_error_set(out, err, "process %d: the kernel kept no classic program of a filter", pid);
-	case -EIO:
 		return loupe_error_set(out, err,
-				       "process %d: this kernel gives no filters out (CONFIG_CHECKPOINT_RESTORE)", pid);
+				       "process %d: the kernel kept no classic program of a filter",
+				       pid);
+	case -EIO:
+		return loupe_error_set(
+			out, err,
+			"process %d: this kernel gives no filters out (CONFIG_CHECKPOINT_RESTORE)",
+			pid);
 	case -ETIMEDOUT:
 		return loupe_error_set(out, err, "process %d does not stop", pid);
 	default:
@@ -94,7 +102,8 @@ static int read_filter(pid_t pid, uint32_t n, struct loupe_filter **out, struct 
 	else if (cnt < 0)
 		rc = explain(pid, (int)cnt, err);
 	else
-		rc = loupe_filter_create(name, insns, (uint32_t)cnt, LOUPE_FILTER_SECCOMP, out, err);
+		rc = loupe_filter_create(name, insns, (uint32_t)cnt, LOUPE_FILTER_SECCOMP, out,
+					 err);
 	free(insns);
 	return rc;
 }

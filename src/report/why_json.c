@@ -84,8 +84,8 @@ static json_t *rules_of(const struct loupe_policy *policy)
 		json_array_append_new(list,
 				      json_pack("{s:I,s:o,s:I,s:s,s:s}", "nr", (json_int_t)rule->nr,
 						"file", string(policy->files[rule->file]), "line",
-						(json_int_t)rule->line, "conditions", text, "action",
-						action));
+						(json_int_t)rule->line, "conditions", text,
+						"action", action));
 	}
 	return list;
 }
@@ -133,12 +133,11 @@ static json_t *ways_of(const struct loupe_why *why, uint32_t insn)
 
 		for (uint32_t i = 0; i < arrivals[n].path_cnt; i++)
 			json_array_append_new(path, json_integer(arrivals[n].path[i]));
-		json_array_append_new(list, json_pack("{s:o,s:s,s:o,s:o,s:o}", "from",
-						      number(arrivals[n].from), "way",
-						      words[arrivals[n].way], "a",
-						      hold_of(&arrivals[n].a), "callers",
-						      members(arrivals[n].callers, callers), "path",
-						      path));
+		json_array_append_new(
+			list,
+			json_pack("{s:o,s:s,s:o,s:o,s:o}", "from", number(arrivals[n].from), "way",
+				  words[arrivals[n].way], "a", hold_of(&arrivals[n].a), "callers",
+				  members(arrivals[n].callers, callers), "path", path));
 	}
 	return list;
 }
@@ -188,16 +187,17 @@ static json_t *edits_of(const struct loupe_rewrite *rw)
 }
 
 int loupe_why_json(const struct loupe_why *before, const struct loupe_why *after,
-		   const struct loupe_rewrite *rw, const struct loupe_filter_proof *proof, char **out,
-		   size_t *len)
+		   const struct loupe_rewrite *rw, const struct loupe_filter_proof *proof,
+		   char **out, size_t *len)
 {
 	const struct loupe_filter *filter = loupe_why_filter(after);
-	json_t *top = json_pack(
-		"{s:o,s:s,s:o,s:o,s:o,s:o,s:o,s:o,s:o}", "name", string(filter->name), "kind",
-		filter->flavour == LOUPE_FILTER_SECCOMP ? "seccomp" : "socket", "proof",
-		proof_of(proof), "before", stats_of(loupe_why_filter(before)), "after",
-		stats_of(filter), "callers", callers_of(after), "rules",
-		rules_of(loupe_why_policy(after)), "insns", insns_of(after, rw), "edits", edits_of(rw));
+	json_t *top =
+		json_pack("{s:o,s:s,s:o,s:o,s:o,s:o,s:o,s:o,s:o}", "name", string(filter->name),
+			  "kind", filter->flavour == LOUPE_FILTER_SECCOMP ? "seccomp" : "socket",
+			  "proof", proof_of(proof), "before", stats_of(loupe_why_filter(before)),
+			  "after", stats_of(filter), "callers", callers_of(after), "rules",
+			  rules_of(loupe_why_policy(after)), "insns", insns_of(after, rw), "edits",
+			  edits_of(rw));
 	char *text = top ? json_dumps(top, JSON_INDENT(1)) : NULL;
 	FILE *f;
 

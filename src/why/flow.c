@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Following each class of calls through a filter. Number and architecture are known on such a run,
- * so only tests of other words part it. Runs that come to an instruction with the same contents of A
- * and X go on as one; every edge that a run takes is an arrival.
+ * so only tests of other words part it. Runs that come to an instruction with the same contents of
+ * A and X go on as one; every edge that a run takes is an arrival.
  */
 #include "why/why.h"
 
@@ -301,7 +301,9 @@ static bool merges(const struct flow *f, uint32_t insn, const struct why_state *
 static struct why_hold meet(struct why_hold a, struct why_hold b)
 {
 	if (a.kind != b.kind || a.at != b.at)
-		return (struct why_hold){ LOUPE_HOLD_MIXED, LOUPE_NONE, LOUPE_NONE, 0, 0, UINT32_MAX };
+		return (struct why_hold){
+			LOUPE_HOLD_MIXED, LOUPE_NONE, LOUPE_NONE, 0, 0, UINT32_MAX
+		};
 	widen(&a.lo, &a.hi, b.lo, b.hi);
 	a.mask |= b.mask;
 	return a;
@@ -455,8 +457,8 @@ static int add_calls_of_filter(struct loupe_why *why, uint32_t arch)
 /* Architectures that a test for equality names. */
 static uint32_t find_archs(const struct loupe_why *why, uint32_t *archs, uint32_t most)
 {
-	static const uint32_t known[] = { AUDIT_ARCH_X86_64, AUDIT_ARCH_I386, AUDIT_ARCH_AARCH64,
-					  AUDIT_ARCH_ARM, AUDIT_ARCH_RISCV64, AUDIT_ARCH_PPC64LE,
+	static const uint32_t known[] = { AUDIT_ARCH_X86_64, AUDIT_ARCH_I386,	 AUDIT_ARCH_AARCH64,
+					  AUDIT_ARCH_ARM,    AUDIT_ARCH_RISCV64, AUDIT_ARCH_PPC64LE,
 					  AUDIT_ARCH_S390X };
 	uint32_t cnt = 0;
 

@@ -44,7 +44,8 @@ static bool same_question(const struct loupe_why *a, struct question x, const st
 	return x.cut.lo == y.cut.lo && x.cut.hi == y.cut.hi && x.cut.mask == y.cut.mask;
 }
 
-uint32_t loupe_why_partner(const struct loupe_why *why, uint32_t insn, const struct loupe_why *other)
+uint32_t loupe_why_partner(const struct loupe_why *why, uint32_t insn,
+			   const struct loupe_why *other)
 {
 	const uint64_t *mine = &why->reach[(size_t)insn * why->caller_words];
 	struct question question = question_of(why, insn);

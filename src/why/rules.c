@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Which rules an instruction serves. A rule of a call is possible on a way as long as what is known of
- * the words there contradicts none of its conditions. Of the possible ones, a load serves those that
- * ask for its word and whose answer is open; a comparison those with a bound where it cuts; a return
- * those that give its answer.
+ * Which rules an instruction serves. A rule of a call is possible on a way as long as what is known
+ * of the words there contradicts none of its conditions. Of the possible ones, a load serves those
+ * that ask for its word and whose answer is open; a comparison those with a bound where it cuts; a
+ * return those that give its answer.
  */
 #include "why/why.h"
 
@@ -32,7 +32,8 @@ static bool has_bound(const struct lower_atom *atom, struct why_cut cut)
 	uint32_t starts[2] = { cut.lo, cut.hi + 1 };
 
 	if (cut.mask != UINT32_MAX)
-		return atom->mask == cut.mask || (atom->mask == UINT32_MAX && atom->hi == ~cut.mask) ||
+		return atom->mask == cut.mask ||
+		       (atom->mask == UINT32_MAX && atom->hi == ~cut.mask) ||
 		       (atom->mask & cut.mask && atom->mask != UINT32_MAX);
 	if (atom->mask != UINT32_MAX)
 		return false;

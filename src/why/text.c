@@ -91,7 +91,8 @@ static bool is_selected_rule(const struct writer *w, uint32_t rule)
 	return !w->select->line || (r->line == w->select->line && !r->file);
 }
 
-/* Rules of a line and a call that an instruction serves, from rule on. @return behind the last one */
+/* Rules of a line and a call that an instruction serves, from rule on. @return behind the last one
+ */
 static uint32_t count_like(const struct writer *w, uint32_t insn, uint32_t rule, uint32_t *cnt)
 {
 	const struct loupe_policy *policy = w->why->policy;
@@ -127,8 +128,9 @@ static void write_rules(const struct writer *w, uint32_t insn)
 			r = end - 1;
 			continue;
 		}
-		loupe_callers_text((struct loupe_callers){ LOUPE_CALLERS_CALL, policy->arch, rule->nr },
-				   call, sizeof(call));
+		loupe_callers_text(
+			(struct loupe_callers){ LOUPE_CALLERS_CALL, policy->arch, rule->nr }, call,
+			sizeof(call));
 		fprintf(w->f, "    for %s:%u, %s", base_name(policy->files[rule->file]), rule->line,
 			call);
 		loupe_policy_rule_text(rule, text, sizeof(text));
@@ -146,7 +148,8 @@ static void write_title(const struct writer *w, uint32_t insn, uint32_t id)
 {
 	char text[96];
 
-	loupe_filter_insn_words(w->why->filter->flavour, why_insn(w->why, insn), text, sizeof(text));
+	loupe_filter_insn_words(w->why->filter->flavour, why_insn(w->why, insn), text,
+				sizeof(text));
 	fprintf(w->f, "%u: %s", insn, text);
 	if (id != LOUPE_NONE)
 		fprintf(w->f, " (%u before)", id);
@@ -158,14 +161,13 @@ static bool is_selected_way(const struct writer *w, const struct loupe_arrival *
 	return w->callers < 0 || why_bit(arrival->callers, (uint32_t)w->callers);
 }
 
-
 /* ---- loads -------------------------------------------------------------------------------- */
 
 /* What the ways to a load have in common. */
 struct load_ways {
 	uint32_t all;
-	uint32_t there; /* the register holds it already */
-	uint32_t had;	/* it was loaded before */
+	uint32_t there;		      /* the register holds it already */
+	uint32_t had;		      /* it was loaded before */
 	uint32_t loaded_at, taken_at; /* one of these: where, and what took the register since */
 };
 
@@ -250,20 +252,23 @@ static void write_load_advice(const struct writer *w, uint32_t load, struct load
 	word_text(w, load, word, sizeof(word));
 	if (ways.there) {
 		fprintf(w->f,
-			"    stays: %c holds it already on %u of %u ways, but not on the others, which "
+			"    stays: %c holds it already on %u of %u ways, but not on the others, "
+			"which "
 			"meet them here\n",
 			read.to_x ? 'X' : 'A', ways.there, ways.all);
 		fprintf(w->f,
-			"    would go from these ways if the %u instructions that use it stood there once "
+			"    would go from these ways if the %u instructions that use it stood "
+			"there once "
 			"more\n",
 			count_users(w, load));
 	}
 	if (ways.had && ways.taken_at == LOUPE_NONE) {
-		fprintf(w->f, "    stays: on %u of %u ways %u had loaded it, then these met others\n", ways.had,
-			ways.all, ways.loaded_at);
+		fprintf(w->f,
+			"    stays: on %u of %u ways %u had loaded it, then these met others\n",
+			ways.had, ways.all, ways.loaded_at);
 	} else if (ways.had) {
-		fprintf(w->f, "    stays: on %u of %u ways %u had loaded it, then %u ", ways.had, ways.all,
-			ways.loaded_at, ways.taken_at);
+		fprintf(w->f, "    stays: on %u of %u ways %u had loaded it, then %u ", ways.had,
+			ways.all, ways.loaded_at, ways.taken_at);
 		if (why_is_input(why_read(w->why, ways.taken_at))) {
 			word_text(w, ways.taken_at, taken, sizeof(taken));
 			fprintf(w->f, "took A for %s", taken);
@@ -273,8 +278,9 @@ static void write_load_advice(const struct writer *w, uint32_t load, struct load
 						sizeof(taken));
 			fprintf(w->f, "changed it (%s)", taken);
 		}
-		fprintf(w->f, "; X or M[] would give it back in one instruction, as the load does\n"
-			      "    would go if it were asked for in another order%s\n",
+		fprintf(w->f,
+			"; X or M[] would give it back in one instruction, as the load does\n"
+			"    would go if it were asked for in another order%s\n",
 			w->why->filter->flavour != LOUPE_FILTER_SECCOMP ? ""
 			: w->select->level >= 3 ? ", but none that was tried is shorter"
 						: "; -O3 tries some");
@@ -326,7 +332,9 @@ static bool in_group(const struct writer *w, const struct group *g,
 static struct group look_at_group(const struct writer *w, const struct why_list *list, uint32_t n,
 				  bool to_x)
 {
-	struct group g = { .list = list, .first = &list->at[n], .to_x = to_x, .same_callers = true };
+	struct group g = {
+		.list = list, .first = &list->at[n], .to_x = to_x, .same_callers = true
+	};
 
 	g.common = g.first->path_cnt;
 	for (uint32_t i = 0; i < list->cnt; i++) {
@@ -556,8 +564,8 @@ static void explain_test(const struct writer *w, uint32_t test, uint32_t id)
 		loupe_seccomp_call_text(&call[i], calls[i], sizeof(calls[i]));
 		loupe_seccomp_action_text(answer[i], answers[i], sizeof(answers[i]));
 	}
-	fprintf(w->f, "    stays: true for %s, which gets %s; false for %s, which gets %s\n", calls[0],
-		answers[0], calls[1], answers[1]);
+	fprintf(w->f, "    stays: true for %s, which gets %s; false for %s, which gets %s\n",
+		calls[0], answers[0], calls[1], answers[1]);
 	fprintf(w->f, "    would go if both got the same answer\n");
 }
 
@@ -751,10 +759,10 @@ int loupe_why_rules_text(const struct loupe_why *why, uint32_t insn, char *buf, 
 			loupe_callers_text((struct loupe_callers){ LOUPE_CALLERS_CALL, policy->arch,
 								   rule->nr },
 					   call, sizeof(call));
-			used += (size_t)snprintf(buf + used, size - used, "%s%s:%u (%s)",
-						 lines > 1 ? ", " : "",
-						 rule->file == file ? "" : base_name(policy->files[rule->file]),
-						 rule->line, call);
+			used += (size_t)snprintf(
+				buf + used, size - used, "%s%s:%u (%s)", lines > 1 ? ", " : "",
+				rule->file == file ? "" : base_name(policy->files[rule->file]),
+				rule->line, call);
 			file = rule->file;
 		}
 		r = end - 1;
@@ -775,8 +783,8 @@ static int close_text(FILE *f, char **out)
 }
 
 int loupe_why_text(const struct loupe_why *before, const struct loupe_why *after,
-		   const struct loupe_rewrite *rw, const struct loupe_why_select *select, char **out,
-		   size_t *len)
+		   const struct loupe_rewrite *rw, const struct loupe_why_select *select,
+		   char **out, size_t *len)
 {
 	struct writer was, is;
 	FILE *f;

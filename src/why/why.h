@@ -34,12 +34,12 @@ struct loupe_why {
 	const struct loupe_policy *policy;
 	struct loupe_callers *callers;
 	uint32_t caller_cnt, caller_cap;
-	uint32_t caller_words;	     /* 64-bit words of a set of callers */
-	struct why_list *lists;	     /* by instruction */
-	uint64_t *reach;	     /* by instruction: set of callers, when all runs are done */
-	uint32_t rule_words;	     /* 64-bit words of a set of rules */
-	uint64_t *serves;	     /* by instruction: set of rules */
-	uint64_t *maybe;	     /* the same, rules that it may serve: used where serves is empty */
+	uint32_t caller_words;	/* 64-bit words of a set of callers */
+	struct why_list *lists; /* by instruction */
+	uint64_t *reach;	/* by instruction: set of callers, when all runs are done */
+	uint32_t rule_words;	/* 64-bit words of a set of rules */
+	uint64_t *serves;	/* by instruction: set of rules */
+	uint64_t *maybe;	/* the same, rules that it may serve: used where serves is empty */
 	struct lower_rules *lowered; /* by class, filled for calls of the policy */
 };
 

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Two calls that show that a comparison matters. The filter is run twice side by side from the
- * comparison on, on one side as if it were true, on the other as if it were false. All words are the
- * same on both sides but the one that is compared; what tests on the way ask for becomes a condition
- * on a word's value, and a way goes on as long as a value meets all conditions of its word.
+ * comparison on, on one side as if it were true, on the other as if it were false. All words are
+ * the same on both sides but the one that is compared; what tests on the way ask for becomes a
+ * condition on a word's value, and a way goes on as long as a value meets all conditions of its
+ * word.
  */
 #include "why/why.h"
 
@@ -26,8 +27,8 @@ struct condition {
 };
 
 struct content {
-	uint8_t var;	/* A_CONSTANT: value */
-	uint32_t mask;	/* bits of the variable that are left */
+	uint8_t var;   /* A_CONSTANT: value */
+	uint32_t mask; /* bits of the variable that are left */
 	uint32_t value;
 };
 
@@ -86,8 +87,8 @@ static bool find_value(const struct witness *w, uint8_t var, uint32_t *value)
 	}
 	for (uint32_t i = w->cnt; i--;) {
 		const struct condition *c = &w->conditions[i];
-		const uint32_t tries[] = { c->k, c->k + 1, c->k - 1, base | c->k, base & ~c->k,
-					   ~c->k, base | ~c->mask };
+		const uint32_t tries[] = { c->k,	 c->k + 1, c->k - 1,	   base | c->k,
+					   base & ~c->k, ~c->k,	   base | ~c->mask };
 
 		if (c->var != var)
 			continue;
@@ -284,8 +285,8 @@ static bool try_way(struct witness *w, const struct loupe_arrival *arrival, uint
 	       walk(w, one, two);
 }
 
-bool loupe_why_witness(const struct loupe_why *why, uint32_t insn, struct loupe_seccomp_data call[2],
-		       uint32_t answer[2])
+bool loupe_why_witness(const struct loupe_why *why, uint32_t insn,
+		       struct loupe_seccomp_data call[2], uint32_t answer[2])
 {
 	struct loupe_cbpf_insn test = why_insn(why, insn);
 	struct witness w = { .why = why };

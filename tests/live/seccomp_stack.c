@@ -68,7 +68,8 @@ static int differ(const char *what)
 	return 1;
 }
 
-static bool is_same(const struct loupe_filter *filter, const struct loupe_cbpf_insn *insns, uint32_t cnt)
+static bool is_same(const struct loupe_filter *filter, const struct loupe_cbpf_insn *insns,
+		    uint32_t cnt)
 {
 	return filter->cnt == cnt && filter->flavour == LOUPE_FILTER_SECCOMP &&
 	       !memcmp(filter->insns, insns, cnt * sizeof(*insns));
@@ -109,7 +110,8 @@ static int check(pid_t pid, const long answers[2])
 	}
 	if (rc)
 		return differ(err.message);
-	if (stack.cnt != 2 || !is_same(stack.filters[0], newer, 4) || !is_same(stack.filters[1], older, 5))
+	if (stack.cnt != 2 || !is_same(stack.filters[0], newer, 4) ||
+	    !is_same(stack.filters[1], older, 5))
 		status = differ("what was read is not what was installed");
 	else
 		status = check_answers(&stack, answers);

@@ -16,11 +16,12 @@
 
 enum { FILTERS = 1500, INPUTS = 40, MAX_INSNS = 50 };
 
-static const char policy_text[] = "@default return 1\n"		       /* line 1 */
-				  "read: allow\n"		       /* 2 */
-				  "ioctl: arg0 == 3 && arg1 == 0x5401 || arg0 == 3 && arg1 == 0x5413\n"
-				  "fcntl: arg0 == 7\n"	       /* 4 */
-				  "openat: arg2 in 0x7\n";	       /* 5 */
+static const char policy_text[] =
+	"@default return 1\n" /* line 1 */
+	"read: allow\n"	      /* 2 */
+	"ioctl: arg0 == 3 && arg1 == 0x5401 || arg0 == 3 && arg1 == 0x5413\n"
+	"fcntl: arg0 == 7\n"	 /* 4 */
+	"openat: arg2 in 0x7\n"; /* 5 */
 
 static struct loupe_why *explain(const struct loupe_filter *filter,
 				 const struct loupe_policy *policy)
@@ -204,9 +205,9 @@ static struct loupe_filter *optimized(const struct loupe_filter *filter, uint32_
 	struct loupe_filter *after;
 
 	assert_int_equal(loupe_filter_optimize(filter, &opts, rw, NULL), 0);
-	assert_int_equal(loupe_filter_from_rewrite(filter, *rw, loupe_rewrite_edit_cnt(*rw), &after,
-						   NULL),
-			 0);
+	assert_int_equal(
+		loupe_filter_from_rewrite(filter, *rw, loupe_rewrite_edit_cnt(*rw), &after, NULL),
+		0);
 	return after;
 }
 
@@ -227,7 +228,8 @@ static int64_t find_insn(const struct loupe_why *why, uint32_t nr, uint16_t code
 	return found;
 }
 
-/* The high half of args[0] is loaded when A holds half of args[1] for ioctl, args[0].lo for fcntl. */
+/* The high half of args[0] is loaded when A holds half of args[1] for ioctl, args[0].lo for fcntl.
+ */
 static void check_ways_to(const struct loupe_why *why, uint32_t load)
 {
 	uint32_t cnt;
@@ -241,7 +243,8 @@ static void check_ways_to(const struct loupe_why *why, uint32_t load)
 		assert_int_equal(a[n].caller_cnt, 1);
 		assert_int_equal(a[n].a.kind, LOUPE_HOLD_WORD);
 		/* the halves of args[1] may be asked for in either order */
-		assert_int_equal(loupe_why_filter(why)->insns[a[n].a.at].k & ~4u, is_ioctl ? 24 : 16);
+		assert_int_equal(loupe_why_filter(why)->insns[a[n].a.at].k & ~4u,
+				 is_ioctl ? 24 : 16);
 		assert_int_equal(a[n].lo[4], is_ioctl ? 3 : 7);
 		assert_int_equal(a[n].hi[4], is_ioctl ? 3 : 7);
 	}
@@ -293,10 +296,22 @@ static void instructions_serve_their_rules(void **state)
 	loupe_policy_destroy(policy);
 }
 
-#define LD(k)	       { BPF_LD | BPF_W | BPF_ABS, 0, 0, (k) }
-#define JEQ(k, jt, jf) { BPF_JMP | BPF_JEQ | BPF_K, (jt), (jf), (k) }
-#define AND(k)	       { BPF_ALU | BPF_AND | BPF_K, 0, 0, (k) }
-#define RET(k)	       { BPF_RET | BPF_K, 0, 0, (k) }
+#define LD(k)                                       \
+	{                                           \
+		BPF_LD | BPF_W | BPF_ABS, 0, 0, (k) \
+	}
+#define JEQ(k, jt, jf)                                     \
+	{                                                  \
+		BPF_JMP | BPF_JEQ | BPF_K, (jt), (jf), (k) \
+	}
+#define AND(k)                                       \
+	{                                            \
+		BPF_ALU | BPF_AND | BPF_K, 0, 0, (k) \
+	}
+#define RET(k)                             \
+	{                                  \
+		BPF_RET | BPF_K, 0, 0, (k) \
+	}
 
 static void loads_are_explained(void **state)
 {
@@ -306,14 +321,16 @@ static void loads_are_explained(void **state)
 	static const char *const wanted[] = {
 		"# instructions                8        8\n",
 		"#   args[1].lo                2        2\n",
-		"\n2: A = args[1].lo (2 before)\n    A holds nr, loaded at 0, ioctl, other architectures\n"
+		"\n2: A = args[1].lo (2 before)\n    A holds nr, loaded at 0, ioctl, other "
+		"architectures\n"
 		"        from 1 true\n        path 0-1\n"
 		"    stays: nothing has loaded args[1].lo yet, and comparisons look at A\n",
 		"\n4: A = args[1].lo (4 before)\n    A holds nr",
 		"    A held args[1].lo until 3 changed it (A &= 7), ioctl, other architectures\n"
 		"        from 3\n        path 0-3\n",
 		"    stays: on 1 of 2 ways 2 had loaded it, then 3 changed it (A &= 7)",
-		"\n0: A = nr (0 before)\n    stays: the filter starts here, nothing is loaded yet\n",
+		"\n0: A = nr (0 before)\n    stays: the filter starts here, nothing is loaded "
+		"yet\n",
 		"\n1: if A == 0x10 (1 before)\n    A holds nr, loaded at 0\n",
 		"\n5: if A == 0x2 (5 before)\n    A holds args[1].lo, loaded at 4\n"
 		"    stays: true for ",
@@ -325,7 +342,8 @@ static void loads_are_explained(void **state)
 	char *text;
 
 	(void)state;
-	assert_int_equal(loupe_filter_create("t", insns, 8, LOUPE_FILTER_SECCOMP, &filter, NULL), 0);
+	assert_int_equal(loupe_filter_create("t", insns, 8, LOUPE_FILTER_SECCOMP, &filter, NULL),
+			 0);
 	assert_int_equal(loupe_filter_optimize(filter, NULL, &rw, NULL), 0);
 	why = explain(filter, NULL);
 	assert_int_equal(loupe_why_text(why, why, rw, NULL, &text, &len), 0);
@@ -344,11 +362,9 @@ static void a_selection_is_all_that_is_explained(void **state)
 {
 	struct loupe_policy *policy = read_policy(policy_text, NULL);
 	struct loupe_filter *filter = compile_policy(policy), *after;
-	struct loupe_why_select select = { .by_call = true,
-					   .arch = AUDIT_ARCH_X86_64,
-					   .nr = 16,
-					   .by_arg = true,
-					   .arg = 1 };
+	struct loupe_why_select select = {
+		.by_call = true, .arch = AUDIT_ARCH_X86_64, .nr = 16, .by_arg = true, .arg = 1
+	};
 	struct loupe_why *before, *why;
 	struct loupe_rewrite *rw;
 	size_t len;
