@@ -481,7 +481,7 @@ static void write_option(FILE *out, bool man, const char *dash, const char *name
 		roff_put(out, dash);
 		roff_put(out, name);
 		if (arg) {
-			fputs(arg[0] == '[' ? " " : "\\~ ", out);
+			fputs(strncmp(arg, "[=", 2) == 0 ? " " : "\\~ ", out);
 			roff_put(out, arg);
 		}
 		fputc('\n', out);
@@ -489,7 +489,7 @@ static void write_option(FILE *out, bool man, const char *dash, const char *name
 		fputc('\n', out);
 		return;
 	}
-	snprintf(left, sizeof(left), "%s%s%s%s", dash, name, arg && arg[0] != '[' ? " " : "", arg ? arg : "");
+	snprintf(left, sizeof(left), "%s%s%s%s", dash, name, arg && strncmp(arg, "[=", 2) != 0 ? " " : "", arg ? arg : "");
 	fprintf(out, "  %-24s %s\n", left, what);
 }
 
