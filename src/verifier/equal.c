@@ -237,15 +237,11 @@ static const struct loupe_slot *slot_at(const struct loupe_frame *frame, uint32_
 	return spi < frame->slot_cnt ? &frame->stack->slot[spi] : NULL;
 }
 
+/* slots: those to look at. */
 static enum loupe_diff_kind stack_safe(struct vf_env *env, const struct loupe_frame *old,
-				       const struct loupe_frame *cur, bool cleaned,
+				       const struct loupe_frame *cur, uint64_t slots,
 				       enum loupe_compare_mode mode, int16_t *spi)
 {
-	uint64_t slots = old->slot_cnt ? UINT64_MAX >> (LOUPE_MAX_SLOTS - old->slot_cnt) : 0;
-
-	/* Nothing was stored, or it is dead: whatever is there now will do. */
-	if (mode == LOUPE_CMP_NOT_EXACT && cleaned)
-		slots &= old->filled;
 	for (; slots; slots &= slots - 1) {
 		uint32_t i = (uint32_t)__builtin_ctzll(slots);
 		enum loupe_diff_kind kind = slot_safe(env, &old->stack->slot[i], slot_at(cur, i), mode);
@@ -294,26 +290,30 @@ static void note_regs(struct loupe_diff *diff, const struct loupe_frame *old,
 	}
 }
 
-static enum loupe_diff_kind frame_safe(struct vf_env *env, const struct loupe_frame *old,
-				       const struct loupe_frame *cur, uint32_t insn_idx,
-				       bool cleaned, enum loupe_compare_mode mode, int16_t *reg,
-				       int16_t *spi)
+static enum loupe_diff_kind frame_safe(struct vf_env *env, const struct loupe_state *old,
+				       const struct loupe_frame *cur, uint32_t frameno,
+				       enum loupe_compare_mode mode, int16_t *reg, int16_t *spi)
 {
+	const struct loupe_frame *frame = old->frame[frameno];
+	uint32_t insn_idx = (uint32_t)(frameno == old->curframe ? old->insn_idx
+								: old->frame[frameno + 1]->callsite);
 	/* an insn that is not understood has more bits than there are registers */
 	uint32_t live = env->aux[insn_idx].live_regs & ((1u << LOUPE_MAX_REG) - 1);
+	uint64_t slots = mode == LOUPE_CMP_NOT_EXACT ? vf_filled_slots(old, frameno)
+						     : vf_all_slots(frame);
 	enum loupe_diff_kind kind;
 
-	CHECK(old->callback_depth <= cur->callback_depth, LOUPE_DIFF_CALLBACK_DEPTH);
+	CHECK(frame->callback_depth <= cur->callback_depth, LOUPE_DIFF_CALLBACK_DEPTH);
 	for (; live; live &= live - 1) {
 		uint32_t i = (uint32_t)__builtin_ctz(live);
 
-		kind = reg_safe(env, &old->regs[i], &cur->regs[i], mode);
+		kind = reg_safe(env, &frame->regs[i], &cur->regs[i], mode);
 		if (kind) {
 			*reg = (int16_t)i;
 			return kind;
 		}
 	}
-	return stack_safe(env, old, cur, cleaned, mode, spi);
+	return stack_safe(env, frame, cur, slots, mode, spi);
 }
 
 static void idmap_reset(struct vf_env *env)
@@ -370,15 +370,11 @@ bool vf_states_equal(struct vf_env *env, const struct loupe_state *old,
 	else
 		kind = refs_safe(env, old, cur);
 	for (uint32_t i = 0; !kind && i <= old->curframe; i++) {
-		const struct loupe_frame *fold = old->frame[i], *fcur = cur->frame[i];
-		uint32_t insn_idx = (uint32_t)(i == old->curframe ? old->insn_idx
-								  : old->frame[i + 1]->callsite);
-
 		frameno = i;
-		if (fold->callsite != fcur->callsite)
+		if (old->frame[i]->callsite != cur->frame[i]->callsite)
 			kind = LOUPE_DIFF_CALLCHAIN;
 		else
-			kind = frame_safe(env, fold, fcur, insn_idx, old->cleaned, mode, &reg, &spi);
+			kind = frame_safe(env, old, cur->frame[i], i, mode, &reg, &spi);
 	}
 	if (kind && differed)
 		note_differed(differed, old, frameno, reg, spi);

@@ -647,10 +647,11 @@ int vf_propagate_precision(struct vf_env *env, const struct loupe_state *old,
 			if (frame->regs[i].type == SCALAR_VALUE && frame->regs[i].precise)
 				masks.regs |= 1u << i;
 		}
-		for (uint32_t i = 0; i < frame->slot_cnt; i++) {
-			if (vf_slot_is_spilled_scalar(&frame->stack->slot[i]) &&
-			    frame->stack->slot[i].spilled.precise)
-				masks.stack |= 1ull << i;
+		for (uint64_t slots = vf_filled_slots(old, f); slots; slots &= slots - 1) {
+			const struct loupe_slot *slot = &frame->stack->slot[__builtin_ctzll(slots)];
+
+			if (vf_slot_is_spilled_scalar(slot) && slot->spilled.precise)
+				masks.stack |= slots & -slots;
 		}
 		env->bt.reg_masks[f] |= masks.regs;
 		env->bt.stack_masks[f] |= masks.stack;

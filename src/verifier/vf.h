@@ -522,6 +522,20 @@ static inline bool vf_slot_is_spill(const struct loupe_slot *slot)
 	return slot->type[LOUPE_REG_SIZE - 1] == STACK_SPILL;
 }
 
+/* Bits of a frame's slots. */
+static inline uint64_t vf_all_slots(const struct loupe_frame *frame)
+{
+	return frame->slot_cnt ? UINT64_MAX >> (LOUPE_MAX_SLOTS - frame->slot_cnt) : 0;
+}
+
+/* Those that may hold more than bytes of which nothing is known. */
+static inline uint64_t vf_filled_slots(const struct loupe_state *st, uint32_t frameno)
+{
+	uint64_t all = vf_all_slots(st->frame[frameno]);
+
+	return st->cleaned ? all & st->frame[frameno]->filled : all;
+}
+
 static inline bool vf_slot_is_spilled_scalar(const struct loupe_slot *slot)
 {
 	return vf_slot_is_spill(slot) && slot->spilled.type == SCALAR_VALUE;
