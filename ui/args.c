@@ -112,7 +112,7 @@ static const struct option_row options[] = {
 	{ OPT_GENERATE, "generate", "N", FOR_PARITY, "compare N random programs instead of files" },
 	{ OPT_SEED, "seed", "N", FOR_PARITY, "seed of the first random program (default 1)" },
 	{ OPT_SAVE, "save", "DIR", FOR_PARITY, "where random programs that differ are saved, shrunk (default: here)" },
-	{ OPT_SWEEP, "sweep", "KNOB=VALUES", FOR_LAB, "change one rule: evict, pruning, checkpoints, states, keep, privileged, insn-limit (default evict=off,1,2,3,5,10)" },
+	{ OPT_SWEEP, "sweep", "KNOB=VALUES", FOR_LAB, "change one rule: evict, pruning, checkpoints, states, keep, allocator, privileged, insn-limit (default evict=off,1,2,3,5,10)" },
 	{ OPT_REPEAT, "repeat", "N", FOR_LAB, "do each run N times; the fastest counts (default 1)" },
 	{ OPT_LOG, "log", "LOG", FOR_EXPLORE, "a kernel's log of the program: say first whether the model agrees, or where they part" },
 	{ OPT_SCRIPT, "script", "FILE", FOR_EXPLORE, "obey keys and commands from a file, without a terminal" },

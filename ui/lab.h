@@ -14,7 +14,7 @@ struct lab_run {
 	bool done;
 	enum loupe_verdict verdict;
 	int err;
-	uint64_t ns; /* the least of all repetitions */
+	uint64_t ns; /* processor time, the least of all repetitions */
 	struct loupe_counters counters;
 };
 

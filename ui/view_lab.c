@@ -368,6 +368,7 @@ static const char *const terms[] = {
 	":run checkpoints=always: a state is stored wherever one may be",
 	":run states=kept: finished checkpoints keep what nothing will read, so that it must match",
 	":run keep=17: checkpoint #17 is never evicted",
+	":run allocator=general: states come one by one from malloc() instead of slabs; only time changes",
 	":run privileged=no: the rules without CAP_BPF and CAP_PERFMON",
 	":run insn-limit=N: stop after N processed instructions",
 	NULL,

@@ -277,6 +277,7 @@ struct loupe_verify_opts {
 	int evict_n;		   /* n of misses > hits * n + n: 3; LOUPE_EVICT_OFF: never evict */
 	uint32_t keep;		   /* serial of a checkpoint that is never evicted, 0: none */
 	uint32_t insn_limit;	   /* processed instructions: 1,000,000 */
+	bool general_allocator;	   /* states come one by one from malloc() instead of slabs */
 	uint64_t memory_limit;	   /* bytes of states, 0: none */
 	const volatile bool *cancel; /* looked at now and then; NULL: none */
 	void (*progress)(void *ctx, uint32_t insn_processed); /* every 4,096 insns; NULL: none */

@@ -16,7 +16,7 @@ enum {
 	HUGE_AFTER = 1 << 19,
 	SPARE = 4,	      /* huge pages kept for the next verification */
 	GRAIN = 64,	    /* sizes are rounded up to a multiple: a cache line */
-	SMALL = 8192,	    /* larger blocks come from malloc */
+	SMALL = 8192,	    /* the largest of a class */
 	CLASSES = SMALL / GRAIN + 1,
 };
 
@@ -44,6 +44,7 @@ struct vf_slabs {
 	struct large *large;
 	char *at, *end; /* unused rest of the newest chunk */
 	uint64_t used, limit;
+	size_t small; /* larger blocks come from malloc */
 	struct chunk *spare; /* huge, for later */
 	struct free_block *free[CLASSES];
 };
@@ -87,7 +88,7 @@ static void put_chunks(struct chunk *list, struct chunk *spare)
 	free_chunks(atomic_exchange(&spare_chunks, spare));
 }
 
-struct vf_slabs *vf_slabs_create(uint64_t limit)
+struct vf_slabs *vf_slabs_create(uint64_t limit, bool general)
 {
 	struct vf_slabs *slabs = calloc(1, sizeof(*slabs));
 
@@ -95,6 +96,7 @@ struct vf_slabs *vf_slabs_create(uint64_t limit)
 		return NULL;
 	slabs->limit = limit ? limit : UINT64_MAX;
 	slabs->spare = atomic_exchange(&spare_chunks, NULL);
+	slabs->small = general ? 0 : SMALL;
 	return slabs;
 }
 
@@ -182,7 +184,7 @@ void *vf_alloc(struct vf_slabs *slabs, size_t size)
 	struct free_block *block;
 	char *p;
 
-	if (size > SMALL)
+	if (size > slabs->small)
 		return alloc_large(slabs, size);
 	block = slabs->free[class];
 	if (block) {
@@ -212,7 +214,7 @@ void vf_free(struct vf_slabs *slabs, void *p, size_t size)
 
 	if (!p || !class)
 		return;
-	if (size > SMALL) {
+	if (size > slabs->small) {
 		struct large *large = (struct large *)p - 1;
 
 		*large->pprev = large->next;

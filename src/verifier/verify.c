@@ -130,7 +130,7 @@ static int setup(struct vf_env *env)
 	bool privileged = !env->opts->unprivileged;
 	struct loupe_error err;
 
-	env->slabs = vf_slabs_create(env->opts->memory_limit);
+	env->slabs = vf_slabs_create(env->opts->memory_limit, env->opts->general_allocator);
 	if (!env->slabs)
 		return -ENOMEM;
 	env->insn_cnt = image->insn_cnt;

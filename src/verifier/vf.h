@@ -281,7 +281,8 @@ int vf_not_judged(struct vf_env *env, const char *fmt, ...) LOUPE_PRINTF(2, 3);
 
 /* --- slab.c ------------------------------------------------------------------------------- */
 
-struct vf_slabs *vf_slabs_create(uint64_t limit);
+/* general: each block is malloc's, for comparing. */
+struct vf_slabs *vf_slabs_create(uint64_t limit, bool general);
 void vf_slabs_destroy(struct vf_slabs *slabs);
 /* NULL when memory or the limit is exhausted. */
 void *vf_alloc(struct vf_slabs *slabs, size_t size);

@@ -52,6 +52,8 @@ static void each_knob_turns_one_rule(void **state)
 	assert_true(lab.runs[3].opts.unprivileged);
 	assert_int_equal(lab_add(&lab, &opts, "states=kept", NULL, 0), 0);
 	assert_int_equal(lab_add(&lab, &opts, "keep=17", NULL, 0), 0);
+	assert_int_equal(lab_add(&lab, &opts, "allocator=general", NULL, 0), 0);
+	assert_true(lab.runs[7].opts.general_allocator);
 	assert_true(lab.runs[5].opts.no_cleaning);
 	assert_int_equal(lab.runs[6].opts.keep, 17);
 	assert_int_equal(lab.runs[4].opts.insn_limit, 5000);
@@ -67,6 +69,7 @@ static void faults_are_told(void **state)
 		{ "evict=1,,2", "takes off or N" },	{ "evict=-1", "takes off or N" },
 		{ "pruning=maybe", "takes on or off" }, { "insn-limit=0", "a number above 0" },
 		{ "states=dirty", "takes cleaned or kept" }, { "keep=0", "a checkpoint's number" },
+		{ "allocator=big", "takes slabs or general" },
 		{ "colour=red", "no knob 'colour'" },
 	};
 	struct loupe_verify_opts opts = defaults();

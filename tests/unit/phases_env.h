@@ -45,7 +45,7 @@ static inline void phases_start(struct phases_env *p, const struct loupe_insn *i
 	env->opts = &p->opts;
 	env->result = &p->result;
 	env->counters = &p->result.counters;
-	env->slabs = vf_slabs_create(0);
+	env->slabs = vf_slabs_create(0, false);
 	env->insn_cnt = cnt;
 	env->insns = vf_alloc(env->slabs, cnt * sizeof(*insns));
 	env->aux = vf_zalloc(env->slabs, (cnt + 1) * sizeof(*env->aux));

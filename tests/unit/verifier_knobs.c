@@ -119,11 +119,46 @@ static void test_one_is_never_evicted(void **state)
 	loupe_program_list_finish(&list);
 }
 
+/* The allocator changes nothing but time. */
+static void test_allocators_agree(void **state)
+{
+	static const char text[] = ".type xdp\n"
+				   "	r6 = 0\n"
+				   "turn:	*(u64 *)(r10 -512) = 0\n"
+				   "	r6 += 1\n"
+				   "	if r6 < 200 goto turn\n"
+				   "	r0 = 1\n"
+				   "	exit\n";
+	struct loupe_verify_result slabs, general;
+	struct loupe_program_list list;
+	struct loupe_verify_opts opts;
+
+	(void)state;
+	assemble(text, &list);
+	loupe_verify_opts_init(&opts);
+	opts.checkpoint_always = true;
+	assert_int_equal(loupe_verify(list.progs[0].image, &opts, &slabs), 0);
+	opts.general_allocator = true;
+	assert_int_equal(loupe_verify(list.progs[0].image, &opts, &general), 0);
+	assert_int_equal(slabs.verdict, LOUPE_ACCEPTED);
+	assert_int_equal(general.verdict, LOUPE_ACCEPTED);
+	assert_memory_equal(&slabs.counters, &general.counters, sizeof(slabs.counters));
+	loupe_verify_result_finish(&slabs);
+	loupe_verify_result_finish(&general);
+	/* a limit holds for both */
+	opts.memory_limit = 4096;
+	assert_int_equal(loupe_verify(list.progs[0].image, &opts, &general), 0);
+	assert_int_equal(general.verdict, LOUPE_STOPPED);
+	loupe_verify_result_finish(&general);
+	loupe_program_list_finish(&list);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_states_are_kept),
 		cmocka_unit_test(test_one_is_never_evicted),
+		cmocka_unit_test(test_allocators_agree),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

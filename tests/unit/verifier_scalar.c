@@ -82,7 +82,7 @@ static struct vf_env *new_env(void)
 	memset(&env, 0, sizeof(env));
 	memset(&state, 0, sizeof(state));
 	env.opts = &opts;
-	env.slabs = vf_slabs_create(0);
+	env.slabs = vf_slabs_create(0, false);
 	env.aux = aux;
 	env.bpf_capable = env.bypass_spec_v1 = env.bypass_spec_v4 = env.allow_ptr_leaks = true;
 	env.cur = &state;
