@@ -61,13 +61,16 @@ void lesson_arrive(struct tui *tui)
 	struct lesson_play *play = tui->lesson;
 	const struct lesson_stop *stop = &play->lesson->stops[play->at];
 	const struct subject *subject = tui_current_subject(tui);
+	uint32_t cnt = loupe_trace_step_cnt(subject->trace);
+	/* under other rules there may be fewer steps */
+	uint32_t step = stop->step < cnt ? stop->step : cnt ? cnt - 1 : LOUPE_NO_STEP;
 	const char *keys = stop->keys;
 
 	check(play, subject);
 	/* views begin anew, so that the same keys always lead to the same place */
 	tui_close_view(tui, stop->view);
 	tui_show(tui, stop->view);
-	tui_go(tui, (struct place){ stop->step, loupe_trace_step_insn(subject->trace, stop->step) });
+	tui_go(tui, (struct place){ step, loupe_trace_step_insn(subject->trace, step) });
 	while (*keys) {
 		int key = key_parse(&keys);
 
