@@ -112,6 +112,9 @@ void gen_make_recipe(struct gen *gen);
 void gen_make_checked_access(struct gen *gen);
 void gen_make_stack_pointer(struct gen *gen);
 
+/* long.c */
+void gen_make_long_jump(struct gen *gen);
+
 /* program.c: that many statements. */
 void gen_make_block(struct gen *gen, int cnt);
 

@@ -79,6 +79,8 @@ void gen_make_block(struct gen *gen, int cnt)
 	gen->depth--;
 }
 
+enum { LONG_ONE_IN = 300 };
+
 /* --- functions
  * ----------------------------------------------------------------------------------------- */
 
@@ -165,6 +167,8 @@ static void make_function(struct gen *gen, int func)
 	if (gen->unprivileged)
 		clear_stack(gen);
 	gen_make_unknown(gen);
+	if (!func && !gen->unprivileged && gen_one_in(gen, LONG_ONE_IN))
+		gen_make_long_jump(gen);
 	gen_make_block(gen, gen->budget);
 	if (!func)
 		gen_call_the_rest(gen);

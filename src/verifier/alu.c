@@ -317,16 +317,12 @@ int vf_check_alu(struct vf_env *env, const struct loupe_insn *insn)
 	uint8_t op = BPF_OP(insn->code);
 	int err;
 
-	if (op == BPF_END || op == BPF_NEG) {
+	if (op == BPF_END || op == BPF_NEG)
 		err = check_unary(env, insn);
-	} else if (op == BPF_MOV) {
+	else if (op == BPF_MOV)
 		err = check_move(env, insn);
-	} else if (op > BPF_END) {
-		vf_msg(env, "invalid BPF_ALU opcode %x\n", op);
-		err = -EINVAL;
-	} else {
+	else
 		err = check_binary(env, insn);
-	}
 	if (err)
 		return err;
 	return vf_bounds_sanity(env, &vf_cur_regs(env)[insn->dst_reg], "alu");

@@ -406,10 +406,6 @@ int vf_check_cond_jmp(struct vf_env *env, const struct loupe_insn *insn, int32_t
 	struct loupe_reg *src;
 	int err, outcome;
 
-	if (op == BPF_JA || op > BPF_JCOND) {
-		vf_msg(env, "invalid BPF_JMP/JMP32 opcode %x\n", op);
-		return -EINVAL;
-	}
 	if (op == BPF_JCOND)
 		return check_may_goto(env, insn, insn_idx);
 

@@ -237,24 +237,39 @@ static void passed_over(const struct grown *g, uint32_t i, uint32_t *from, uint3
 	*to = g->insns[i].off >= 0 ? (uint32_t)target : i;
 }
 
-/* Longest jump with each insn at its largest. */
-static bool all_jumps_reach(const struct grown *g, uint64_t *sum)
+enum reach { ALL_REACH, SOME_MAY_NOT, UNKNOWN_REACH };
+
+static bool has_exact_rooms(const struct grown *g, uint32_t from, uint32_t to)
 {
+	for (uint32_t i = from; i < to; i++)
+		if (g->room[i].min != g->room[i].max)
+			return false;
+	return true;
+}
+
+/* Do jumps reach with each insn at its largest? UNKNOWN_REACH: over insns whose size is not known. */
+static enum reach jumps_reach(const struct grown *g, uint64_t *sum)
+{
+	enum reach reach = ALL_REACH;
+
 	sum[0] = 0;
 	for (uint32_t i = 0; i < g->cnt; i++)
 		sum[i + 1] = sum[i] + g->room[i].max;
 	if (sum[g->cnt] <= MAX_JUMP)
-		return true;
+		return ALL_REACH;
 	for (uint32_t i = 0; i < g->cnt; i++) {
 		uint32_t from, to;
 
 		if (!has_short_jump(&g->insns[i]))
 			continue;
 		passed_over(g, i, &from, &to);
-		if (sum[to] - sum[from] + 1 > MAX_JUMP)
-			return false;
+		if (sum[to] - sum[from] + 1 <= MAX_JUMP)
+			continue;
+		if (!has_exact_rooms(g, from, to))
+			return UNKNOWN_REACH;
+		reach = SOME_MAY_NOT;
 	}
-	return true;
+	return reach;
 }
 
 static int cannot_patch(struct grown *g, uint32_t i)
@@ -263,7 +278,7 @@ static int cannot_patch(struct grown *g, uint32_t i)
 	return VF_KERNEL_ENOMEM;
 }
 
-/* The first patch of the pass that pushes a jump out of reach; all rooms are exact. */
+/* The first patch of the pass that pushes a jump out of reach. Jumps over insns of unknown size reach. */
 static int find_first_failure(struct grown *g, enum pass pass)
 {
 	uint32_t first = UINT32_MAX;
@@ -311,14 +326,16 @@ static int check_passes(struct grown *g, enum pass from, enum pass to)
 	memcpy(before, g->room, room_size);
 	for (enum pass pass = from; pass <= to; pass++)
 		apply(g, pass);
-	if (all_jumps_reach(g, sum))
+	switch (jumps_reach(g, sum)) {
+	case ALL_REACH:
 		return 0;
-	for (uint32_t i = 0; i < g->cnt; i++)
-		if (g->room[i].min != g->room[i].max)
-			return vf_not_judged(g->env,
-					     "jumps over more than %u insns of rewritten "
-					     "context accesses",
-					     MAX_JUMP);
+	case UNKNOWN_REACH:
+		return vf_not_judged(g->env,
+				     "jumps over more than %u insns of rewritten context accesses",
+				     MAX_JUMP);
+	case SOME_MAY_NOT:
+		break;
+	}
 	memcpy(g->room, before, room_size);
 	for (enum pass pass = from; pass <= to; pass++) {
 		int err = find_first_failure(g, pass);

@@ -140,21 +140,14 @@ static int step_ld(struct vf_env *env, const struct loupe_insn *insn)
 {
 	int err;
 
-	switch (BPF_MODE(insn->code)) {
-	case BPF_ABS:
-	case BPF_IND:
-		err = vf_check_ld_abs(env, insn);
-		break;
-	case BPF_IMM:
+	if (BPF_MODE(insn->code) == BPF_IMM) {
 		err = vf_check_ld_imm64(env, insn);
 		if (err)
 			return err;
 		env->insn_idx++;
 		mark_seen(env, env->insn_idx);
-		break;
-	default:
-		vf_msg(env, "invalid BPF_LD mode\n");
-		return -EINVAL;
+	} else {
+		err = vf_check_ld_abs(env, insn);
 	}
 	if (err)
 		return err;

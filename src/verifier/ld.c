@@ -25,10 +25,6 @@ int vf_check_ld_imm64(struct vf_env *env, const struct loupe_insn *insn)
 	struct loupe_reg *dst = &vf_cur_regs(env)[insn->dst_reg];
 	int err;
 
-	if (BPF_SIZE(insn->code) != BPF_DW) {
-		vf_msg(env, "invalid BPF_LD_IMM insn\n");
-		return -EINVAL;
-	}
 	if (insn->off != 0) {
 		vf_msg(env, "BPF_LD_IMM64 uses reserved fields\n");
 		return -EINVAL;
@@ -101,7 +97,7 @@ int vf_check_ld_abs(struct vf_env *env, const struct loupe_insn *insn)
 		vf_msg(env, "BPF_LD_[ABS|IND] instructions not allowed for this program type\n");
 		return -EINVAL;
 	}
-	if (insn->dst_reg != BPF_REG_0 || insn->off != 0 || BPF_SIZE(insn->code) == BPF_DW ||
+	if (insn->dst_reg != BPF_REG_0 || insn->off != 0 ||
 	    (mode == BPF_ABS && insn->src_reg != BPF_REG_0)) {
 		vf_msg(env, "BPF_LD_[ABS|IND] uses reserved fields\n");
 		return -EINVAL;
