@@ -349,12 +349,56 @@ static int64_t reach(const struct loupe_insn *insn)
 	return class >= BPF_LDX && class <= BPF_STX ? insn->off + sizes[BPF_SIZE(insn->code) >> 3] : 0;
 }
 
-static bool checks_number(const struct loupe_reg *dst, const struct loupe_reg *src, uint32_t id)
+/* An unsigned comparison limits a number on both sides, if what it is compared with is no large one. */
+static bool is_unsigned(const struct loupe_insn *insn)
 {
-	return id && (dst->id == id || src->id == id);
+	switch (BPF_OP(insn->code)) {
+	case BPF_JGT:
+	case BPF_JGE:
+	case BPF_JLT:
+	case BPF_JLE:
+		return true;
+	default:
+		return false;
+	}
 }
 
-/* What limited a number; if nothing did, the latest comparison of it, which does not help. */
+/*
+ * The comparison of a number that does not help: the latest unsigned one if it may be negative, else the
+ * latest. Where what it is compared with is to blame, what made that.
+ */
+static uint32_t find_useless_check(const struct search *s, uint32_t id, bool negative)
+{
+	struct loupe_decision decisions[MAX_DECISIONS];
+	uint32_t cnt = loupe_trace_decisions(s->t, s->step, decisions, MAX_DECISIONS);
+	uint32_t latest = LOUPE_NO_STEP, limit;
+
+	for (uint32_t i = 0; id && i < cnt; i++) {
+		const struct loupe_insn *insn = &s->t->insns[decisions[i].insn_idx];
+		uint32_t step = decisions[i].step, frameno = trace_frame_of(s->t, step);
+		struct loupe_loc loc[2] = { reg_loc(frameno, insn->dst_reg),
+					    reg_loc(frameno, insn->src_reg) };
+		struct loupe_reg reg[2] = { value_at(s->t, step, loc[0]), value_at(s->t, step, loc[1]) };
+		bool both = BPF_SRC(insn->code) == BPF_X;
+		int other = reg[0].id == id ? 1 : 0;
+
+		if (reg[0].id != id && (!both || reg[1].id != id))
+			continue;
+		if (latest == LOUPE_NO_STEP)
+			latest = step;
+		if (!negative)
+			break;
+		if (!is_unsigned(insn))
+			continue;
+		if (!both || reg[other].var_off.mask || (int64_t)reg[other].var_off.value >= 0)
+			return step;
+		limit = find_bound(s->t, step, loc[other]);
+		return limit == LOUPE_NO_STEP ? step : limit;
+	}
+	return latest;
+}
+
+/* What limited a number; if nothing did, the comparison of it that does not help. */
 static uint32_t find_limit(const struct search *s, uint32_t step, struct loupe_loc loc)
 {
 	uint32_t bound = find_bound(s->t, step, loc), check = LOUPE_NO_STEP;
@@ -365,7 +409,7 @@ static uint32_t find_limit(const struct search *s, uint32_t step, struct loupe_l
 		return bound;
 	insn = &s->t->insns[trace_insn_of(s->t, bound)];
 	if (BPF_CLASS(insn->code) == BPF_LDX || insn_is_helper_call(insn))
-		check = find_check(s, checks_number, reg.id);
+		check = find_useless_check(s, reg.id, reg.smin < 0);
 	return check == LOUPE_NO_STEP || check < bound ? bound : check;
 }
 
