@@ -225,21 +225,22 @@ static void judge(struct cfg_view *cfg)
 	if (!cfg->edit && loupe_rewrite_edit_cnt(subject->rewrite))
 		return;
 	if (cfg->edit < loupe_rewrite_edit_cnt(subject->rewrite)) {
-		rc = loupe_filter_from_rewrite(subject->filter, subject->rewrite, cfg->edit, &filter, &err);
+		rc = loupe_filter_at_edit(subject->filter, subject->rewrite, cfg->edit, &filter,
+					  &err);
 		if (!rc)
 			rc = loupe_filter_prove(subject->filter, filter, &proof, &err);
 		loupe_filter_destroy(filter);
 	}
-	if (rc == -ERANGE)
-		snprintf(cfg->verdict, sizeof(cfg->verdict), "not judged: a jump is too long until later edits");
-	else if (rc)
+	if (rc)
 		snprintf(cfg->verdict, sizeof(cfg->verdict), "not judged: %.90s", err.message);
 	else if (proof.verdict == LOUPE_PROOF_PROVEN)
 		snprintf(cfg->verdict, sizeof(cfg->verdict), "proven equivalent");
 	else if (proof.verdict == LOUPE_PROOF_TESTED)
-		snprintf(cfg->verdict, sizeof(cfg->verdict), "tested on %u inputs, not proven", proof.inputs);
+		snprintf(cfg->verdict, sizeof(cfg->verdict), "tested on %u inputs, not proven",
+			 proof.inputs);
 	else
-		snprintf(cfg->verdict, sizeof(cfg->verdict), "NOT THE SAME");
+		snprintf(cfg->verdict, sizeof(cfg->verdict),
+			 "not the same until later edits, which belong to this one");
 }
 
 /* Shows the graph after n edits, with the instruction that the last one is about. */
@@ -457,7 +458,11 @@ static void draw_side(struct cfg_view *cfg, int which, struct screen *screen, st
 static void draw(struct view *view, struct screen *screen, struct rect area)
 {
 	struct cfg_view *cfg = (struct cfg_view *)view;
-	int words = area.h < 16 ? 3 : !view->subject->filter ? 4 : area.h < 30 ? 5 : 8, left = area.w / 2;
+	int words = area.h < 16		     ? 3
+		    : !view->subject->filter ? 4
+		    : area.h < 30	     ? 5
+					     : 8,
+	    left = area.w / 2;
 	struct rect graphs = { area.x, area.y, area.w, area.h - words + 1 };
 	struct rect bottom = { area.x, area.y + area.h - words, area.w, words };
 

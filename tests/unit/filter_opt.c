@@ -523,6 +523,45 @@ static void every_step_is_a_program(void **state)
 	loupe_filter_destroy(filter);
 }
 
+/* Steps whose jumps are too long for their fields are judged with jumps in between. */
+static void far_steps_are_filters(void **state)
+{
+	enum { TESTS = 300, CNT = 1 + 2 * TESTS + 3 };
+	struct loupe_cbpf_insn insns[CNT] = { LD(0) };
+	struct loupe_filter_opts opts = { .level = 1 };
+	struct loupe_filter *filter;
+	struct loupe_rewrite *rw;
+	struct loupe_error err = { 0 };
+	uint32_t far = 0;
+
+	(void)state;
+	for (uint32_t i = 0; i < TESTS; i++) {
+		uint32_t at = 1 + 2 * i;
+
+		insns[at] = (struct loupe_cbpf_insn)JEQ(3 * i, 0, 1);
+		/* a third of them to each return */
+		insns[at + 1] = (struct loupe_cbpf_insn)JA(CNT - 3 + i % 3 - (at + 1) - 1);
+	}
+	for (uint32_t i = 0; i < 3; i++)
+		insns[CNT - 3 + i] = (struct loupe_cbpf_insn)RET(i);
+	assert_int_equal(loupe_filter_create("t", insns, CNT, LOUPE_FILTER_SECCOMP, &filter, &err), 0);
+	assert_int_equal(loupe_filter_optimize(filter, &opts, &rw, &err), 0);
+	for (uint32_t n = 0; n <= loupe_rewrite_edit_cnt(rw); n += 7) {
+		struct loupe_filter_proof proof;
+		struct loupe_filter *step;
+
+		far += loupe_filter_from_rewrite(filter, rw, n, &step, &err) == -ERANGE;
+		loupe_filter_destroy(step);
+		assert_int_equal(loupe_filter_at_edit(filter, rw, n, &step, &err), 0);
+		assert_int_equal(loupe_filter_prove(filter, step, &proof, &err), 0);
+		assert_int_equal(proof.verdict, LOUPE_PROOF_PROVEN);
+		loupe_filter_destroy(step);
+	}
+	assert_true(far > 10);
+	loupe_rewrite_destroy(rw);
+	loupe_filter_destroy(filter);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -535,6 +574,7 @@ int main(void)
 		cmocka_unit_test(far_jumps_get_a_stand_in),
 		cmocka_unit_test(returns_are_shared_as_far_as_jumps_reach),
 		cmocka_unit_test(every_step_is_a_program),
+		cmocka_unit_test(far_steps_are_filters),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
