@@ -114,6 +114,11 @@ static int record_key(struct vf_env *env, const struct vf_call_meta *meta, int32
 /* What a helper fills of the stack holds some number afterwards. */
 static int fill_stack(struct vf_env *env, const struct vf_call_meta *meta, int32_t insn_idx)
 {
+	const struct loupe_reg *reg = &vf_cur_regs(env)[meta->regno];
+
+	if (meta->access_size > 0 && vf_stack_fillable(env, reg))
+		return vf_stack_fill(env, reg->frameno, (int)reg->var_off.value + reg->off,
+				     meta->access_size, insn_idx);
 	for (int i = 0; i < meta->access_size; i++) {
 		int err = vf_check_mem_access(env, insn_idx, (uint32_t)meta->regno, i, BPF_B, VF_WRITE,
 					      -1, false, false);

@@ -272,6 +272,38 @@ static enum reach jumps_reach(const struct grown *g, uint64_t *sum)
 	return reach;
 }
 
+/* At most what all passes together make of an insn. */
+static uint32_t most_room(const struct loupe_insn *insn, const struct vf_aux *aux)
+{
+	uint8_t class = BPF_CLASS(insn->code), op = BPF_OP(insn->code);
+
+	switch (class) {
+	case BPF_ALU:
+	case BPF_ALU64:
+		return op == BPF_DIV || op == BPF_MOD || aux->alu_state ? MAX_PATCH : 1;
+	case BPF_JMP:
+	case BPF_JMP32:
+		return op == BPF_CALL || op == BPF_JCOND ? MAX_PATCH : 1;
+	case BPF_LD:
+		return MAX_PATCH;
+	default:
+		return access(insn, aux).max + 1;
+	}
+}
+
+/* Most programs are so short that no jump can get too long, whatever the passes do. */
+static bool surely_fits(const struct grown *g)
+{
+	uint32_t may_goto_start = 2 * g->env->subprog_cnt;
+	uint64_t sum = MAX_PROLOGUE + may_goto_start;
+
+	if (g->env->image->prog_flags & BPF_F_TEST_RND_HI32)
+		return false;
+	for (uint32_t i = 0; i < g->cnt; i++)
+		sum += most_room(&g->insns[i], aux_of(g, i));
+	return sum <= MAX_JUMP;
+}
+
 static int cannot_patch(struct grown *g, uint32_t i)
 {
 	vf_msg(g->env, "insn %u cannot be patched due to 16-bit range\n", g->orig ? g->orig[i] : i);
@@ -362,8 +394,14 @@ static int start(struct grown *g, struct vf_env *env, const struct loupe_insn *i
 int vf_check_loop_inlining(struct vf_env *env)
 {
 	struct grown g;
-	int err = start(&g, env, env->insns, NULL, env->insn_cnt);
+	bool any = false;
+	int err;
 
+	for (uint32_t i = 0; i < env->insn_cnt; i++)
+		any |= env->aux[i].loop_fit;
+	if (!any)
+		return 0;
+	err = start(&g, env, env->insns, NULL, env->insn_cnt);
 	if (err)
 		return err;
 	err = check_passes(&g, PASS_LOOP, PASS_LOOP);
@@ -465,14 +503,18 @@ int vf_check_expansion(struct vf_env *env, const struct vf_program *prog)
 {
 	struct grown g;
 	int err = start(&g, env, prog->insns, prog->orig, prog->cnt);
+	bool fits;
 
 	if (err)
 		return err;
-	apply(&g, PASS_LOOP);
+	/* where functions are called, the sizes decide more than that */
+	fits = env->subprog_cnt <= 1 && surely_fits(&g);
+	if (!fits)
+		apply(&g, PASS_LOOP);
 	err = check_conversions(env, prog);
 	if (!err)
 		err = check_tail_calls(env, prog);
-	if (!err)
+	if (!err && !fits)
 		err = check_passes(&g, PASS_PROLOGUE, PASS_ZEXT);
 	if (!err)
 		add_may_goto_stack(env, prog);

@@ -39,7 +39,7 @@ struct successors {
 	uint32_t cnt, to[2];
 };
 
-enum { INSTANCE_BUCKETS = 1024 };
+enum { INSTANCE_BUCKETS = 128 };
 
 struct vf_liveness {
 	struct instance *instances[INSTANCE_BUCKETS]; /* by caller and call site */
@@ -98,7 +98,7 @@ static struct instance *get_instance(struct vf_env *env, struct instance *outer,
 				     uint32_t subprogno)
 {
 	uint64_t hash = ((uintptr_t)outer >> 4 ^ callsite * 0x9e3779b1u) * 0x9e3779b97f4a7c15u;
-	struct instance **list = &env->liveness->instances[hash >> 54];
+	struct instance **list = &env->liveness->instances[hash >> 57];
 	const struct vf_subprog *sub = &env->subprogs[subprogno];
 	struct instance *inst;
 

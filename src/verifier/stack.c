@@ -238,6 +238,25 @@ int vf_stack_write(struct vf_env *env, uint32_t ptr_regno, int off, int size, in
 	return write_fixed(env, ptr->frameno, off, size, value_regno, insn_idx);
 }
 
+int vf_stack_fill(struct vf_env *env, uint32_t frameno, int off, int size, int32_t insn_idx)
+{
+	struct loupe_slot *slots = vf_slots_mut(env, env->cur, frameno);
+
+	if (!slots)
+		return -ENOMEM;
+	vf_fastcall_stack_access(env, env->cur->frame[frameno], insn_idx, off);
+	for (int i = off, end = off + size; i < end; i++) {
+		struct loupe_slot *slot = &slots[slot_of(i)];
+
+		if (i == off || byte_of(i) == LOUPE_REG_SIZE - 1) {
+			vf_mark_scratched_slot(env, (uint32_t)slot_of(i));
+			scrub_slot(slot);
+		}
+		slot->type[byte_of(i)] = STACK_MISC;
+	}
+	return 0;
+}
+
 /* --- reads ------------------------------------------------------------------------------------- */
 
 /* dst gets what lies in [min_off, max_off): zero if all of it is, else some number. */

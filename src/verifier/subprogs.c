@@ -53,6 +53,7 @@ static int add_subprog(struct vf_env *env, int32_t idx)
 		vf_msg(env, "too many subprograms\n");
 		return -E2BIG;
 	}
+	memset(&env->subprogs[at], 0, sizeof(env->subprogs[at]));
 	while (at > 0 && env->subprogs[at - 1].start > (uint32_t)idx) {
 		env->subprogs[at].start = env->subprogs[at - 1].start;
 		at--;
@@ -174,7 +175,7 @@ int vf_add_subprogs(struct vf_env *env)
 	if (err)
 		return err;
 
-	env->subprogs[env->subprog_cnt].start = env->insn_cnt;
+	env->subprogs[env->subprog_cnt] = (struct vf_subprog){ .start = env->insn_cnt };
 	for (uint32_t i = 0; i < env->subprog_cnt; i++) {
 		env->subprogs[i].name = "";
 		VF_EMIT(env, subprog, i, env->subprogs[i].start);

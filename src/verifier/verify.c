@@ -247,9 +247,10 @@ int loupe_verify(const struct loupe_image *image, const struct loupe_verify_opts
 	    own.listener_cnt > LOUPE_MAX_LISTENERS)
 		return -EINVAL;
 	*result = (struct loupe_verify_result){ .insn_idx = -1 };
-	env = calloc(1, sizeof(*env));
+	env = malloc(sizeof(*env));
 	if (!env)
 		return -ENOMEM;
+	memset(env, 0, VF_ENV_ZEROED);
 	env->image = image;
 	env->opts = &own;
 	env->result = result;

@@ -205,7 +205,6 @@ struct vf_env {
 	struct vf_map *maps;
 	uint32_t map_cnt;
 
-	struct vf_subprog subprogs[VF_MAX_SUBPROGS + 2]; /* one past the last: the program's end */
 	uint32_t subprog_cnt;
 	uint32_t *postorder; /* insns of each subprog in postorder */
 	uint32_t postorder_cnt;
@@ -242,7 +241,6 @@ struct vf_env {
 	struct loupe_counters *counters; /* = &result->counters */
 	uint32_t scratched_regs;
 	uint64_t scratched_slots;
-	struct vf_idmap idmap;
 	struct vf_backtrack bt;
 	uint16_t *walk_masks; /* precise.c: per insn, the registers that make it matter to a walk */
 	struct vf_liveness *liveness;
@@ -250,7 +248,13 @@ struct vf_env {
 	struct loupe_reg fake_reg[2]; /* constants of comparisons */
 	bool seen_direct_write;
 	bool explore_alu_limits;
+
+	/* large, and not zeroed at the start from idmap.map on */
+	struct vf_idmap idmap;
+	struct vf_subprog subprogs[VF_MAX_SUBPROGS + 2]; /* one past the last: the program's end */
 };
+
+#define VF_ENV_ZEROED offsetof(struct vf_env, idmap.map)
 
 /* --- listeners ---------------------------------------------------------------------------- */
 
@@ -517,6 +521,17 @@ int vf_check_mem_access(struct vf_env *env, int32_t insn_idx, uint32_t regno, in
 int vf_stack_read(struct vf_env *env, uint32_t ptr_regno, int off, int size, int dst_regno);
 int vf_stack_write(struct vf_env *env, uint32_t ptr_regno, int off, int size, int value_regno,
 		   int32_t insn_idx);
+
+/*
+ * A helper fills bytes of the stack, which were found to be there: as many stores of a byte, for a
+ * pointer that allows to do them at once.
+ */
+static inline bool vf_stack_fillable(const struct vf_env *env, const struct loupe_reg *ptr)
+{
+	return ptr->type == PTR_TO_STACK && ptr->var_off.mask == 0 && env->allow_ptr_leaks &&
+	       env->bypass_spec_v4;
+}
+int vf_stack_fill(struct vf_env *env, uint32_t frameno, int off, int size, int32_t insn_idx);
 
 static inline bool vf_slot_is_spill(const struct loupe_slot *slot)
 {
