@@ -55,6 +55,7 @@ enum option_id {
 	OPT_SWEEP,
 	OPT_REPEAT,
 	OPT_LOG,
+	OPT_SIDE_BY_SIDE,
 	OPT_SCRIPT,
 	OPT_SIZE,
 	OPT_VIEW,
@@ -115,6 +116,7 @@ static const struct option_row options[] = {
 	{ OPT_SWEEP, "sweep", "KNOB=VALUES", FOR_LAB, "change one rule: evict, pruning, checkpoints, states, keep, allocator, privileged, insn-limit (default evict=off,1,2,3,5,10)" },
 	{ OPT_REPEAT, "repeat", "N", FOR_LAB, "do each run N times; the fastest counts (default 1)" },
 	{ OPT_LOG, "log", "LOG", FOR_EXPLORE, "a kernel's log of the program: say first whether the model agrees, or where they part" },
+	{ OPT_SIDE_BY_SIDE, "compare", NULL, FOR_EXPLORE, "two programs (FILE or FILE:PROGRAM) side by side; or one by the kernel's rules and by others" },
 	{ OPT_SCRIPT, "script", "FILE", FOR_EXPLORE, "obey keys and commands from a file, without a terminal" },
 	{ OPT_SIZE, "size", "WxH", FOR_EXPLORE, "cells of a script's screen (default 80x24)" },
 	{ OPT_VIEW, "view", "NAME", FOR_EXPLORE, "view to open: cfg, walk, prune, cost, blame, lab, log ..." },
@@ -356,6 +358,9 @@ static int set_option(struct args *args, const struct option_row *row, char *val
 		return parse_u32(value, row->name, 1, 10000, &args->repeat);
 	case OPT_LOG:
 		args->log = value;
+		return 0;
+	case OPT_SIDE_BY_SIDE:
+		args->side_by_side = true;
 		return 0;
 	case OPT_SCRIPT:
 		args->script = value;

@@ -64,6 +64,7 @@ struct args {
 	const char *script, *view, *theme;
 	uint32_t width, height;
 	bool ascii;
+	bool side_by_side;    /* --compare */
 	bool lessons;	      /* --lesson */
 	uint32_t lesson;      /* its number, 0: list them */
 	bool help;

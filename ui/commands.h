@@ -25,6 +25,8 @@ int cmd_optimize(const struct args *args);
 int cmd_parity(const struct args *args);
 int cmd_bench(const struct args *args);
 int cmd_lab(const struct args *args);
+/* What --compare shows, as text. */
+int cmd_compare(const struct args *args);
 struct tui_options;
 /* --lesson; opts are those of the explorer without a lesson. */
 int cmd_lesson(const struct args *args, const struct tui_options *opts);

@@ -30,6 +30,7 @@ static int cmd_explore(const struct args *args)
 		.passes = args->passes,
 		.verify = args->verify,
 		.log = args->log,
+		.compare = args->side_by_side,
 		.view = args->view,
 		.theme = args->theme,
 		.script = args->script,
@@ -41,7 +42,7 @@ static int cmd_explore(const struct args *args)
 	if (args->lessons)
 		return cmd_lesson(args, &opts);
 	if (!args->script && !isatty(STDOUT_FILENO))
-		return cmd_summary(args);
+		return args->side_by_side ? cmd_compare(args) : cmd_summary(args);
 	return tui_run(&opts);
 }
 

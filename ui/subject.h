@@ -40,6 +40,10 @@ struct subject {
 	const char *beside_path;
 	const struct loupe_logged *logged; /* the log that it is read from, NULL if it is verified */
 	enum subject_state state;
+	struct subject *other;	/* that it is compared with, NULL: none */
+	bool is_b;		/* of two that are compared it is the second */
+	const struct loupe_verify_opts *own_rules; /* NULL: those of the command line */
+	char rules[100];	/* in words, "" where they are the same for all */
 
 	/* programs, when READY */
 	struct loupe_verify_result result; /* stays when the trace is dropped */

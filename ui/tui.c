@@ -61,6 +61,8 @@ const char *view_refuses(enum view_id id, const struct subject *subject)
 	if (id == VIEW_CFG && subject->logged && subject->state == SUBJECT_READY &&
 	    subject->result.lacks & LOUPE_LACKS_FACTS)
 		return "This log does not hold the whole program: one of level 2 has its instructions.";
+	if (id == VIEW_COMPARE && !subject->other)
+		return "bpfloupe --compare A B shows two programs side by side.";
 	if (needs == VIEW_NEEDS_FILTER && !subject->filter)
 		return "This is for classic filters, which have rules and calls.";
 	return NULL;
@@ -165,6 +167,8 @@ static enum view_id suitable_view(const struct tui *tui, const struct subject *s
 		return VIEW_CFG;
 	if (result->verdict == LOUPE_REJECTED && result->phase == LOUPE_PHASE_STACK_DEPTH)
 		return VIEW_CALLS;
+	if (subject->other)
+		return VIEW_COMPARE;
 	/* where the model and the log beside it part */
 	if (subject->beside && !subject->beside->agrees)
 		return VIEW_LOG;
@@ -236,14 +240,15 @@ static void subject_done(void *data, struct subject *subject)
 {
 	struct tui *tui = data;
 
-	if (subject != tui_current_subject(tui) && subject->trace &&
+	if (subject != tui_current_subject(tui) && subject->trace && !subject->other &&
 	    loupe_trace_bytes(subject->trace) > KEEP_TRACE_BYTES)
 		subject_drop_trace(subject);
 }
 
 static struct job *start_job(struct tui *tui, struct subject *subject)
 {
-	struct job *job = subject_job(subject, &tui->verify, subject_done, tui);
+	struct job *job = subject_job(subject, subject->own_rules ? subject->own_rules : &tui->verify,
+				      subject_done, tui);
 
 	if (!job) {
 		tui_say(tui, UI_ERROR, "out of memory");
@@ -278,7 +283,7 @@ void tui_open(struct tui *tui, uint32_t n)
 		struct subject *old = tui_current_subject(tui);
 
 		close_subject_views(tui);
-		if (old && old->trace && loupe_trace_bytes(old->trace) > KEEP_TRACE_BYTES)
+		if (old && old->trace && !old->other && loupe_trace_bytes(old->trace) > KEEP_TRACE_BYTES)
 			subject_drop_trace(old);
 		tui->current = n;
 		tui->landed = false;
@@ -296,6 +301,24 @@ void tui_open(struct tui *tui, uint32_t n)
 	tui->back_cnt = 0;
 	if (tui->subject_cnt > 1)
 		tui->back[tui->back_cnt++] = VIEW_LIST;
+}
+
+void tui_open_at(struct tui *tui, uint32_t n, enum view_id id, struct place place)
+{
+	bool same = n == tui->current;
+
+	if (same) {
+		tui->place = place;
+		tui_show(tui, id);
+		return;
+	}
+	tui_open(tui, n);
+	tui->landed = true;
+	tui->has_loc = false;
+	tui->place = place;
+	tui->view = id;
+	if (tui_current_subject(tui)->other)
+		tui->back[tui->back_cnt++] = VIEW_COMPARE;
 }
 
 /* ---- what views ask for ------------------------------------------------------------------- */
@@ -369,7 +392,9 @@ struct jobs *tui_jobs(struct tui *tui)
 
 const struct loupe_verify_opts *tui_verify_opts(const struct tui *tui)
 {
-	return &tui->verify;
+	const struct subject *subject = tui_subject((struct tui *)(uintptr_t)tui, tui->current);
+
+	return subject && subject->own_rules ? subject->own_rules : &tui->verify;
 }
 
 const char *tui_pattern(const struct tui *tui)
@@ -635,6 +660,36 @@ static void report(const char *path, const struct loupe_error *err)
 		err->file[0] ? "" : ": ", text);
 }
 
+/* The two programs, or runs of one, that are shown side by side. */
+static int open_compared(struct tui *tui)
+{
+	const struct tui_options *opts = tui->opts;
+
+	tui->inputs = calloc(COMPARE_SIDES, sizeof(*tui->inputs));
+	tui->subjects = calloc(COMPARE_SIDES, sizeof(*tui->subjects));
+	if (!tui->inputs || !tui->subjects)
+		return -ENOMEM;
+	if (compare_open(opts->files, opts->file_cnt, opts->load, &opts->verify, tui->inputs))
+		return -EINVAL;
+	tui->input_cnt = tui->subject_cnt = COMPARE_SIDES;
+	loupe_verify_opts_init(&tui->kernel_rules);
+	for (uint32_t i = 0; i < COMPARE_SIDES; i++) {
+		struct subject *subject = &tui->subjects[i];
+
+		subject_init(subject, &tui->inputs[i], 0);
+		subject->other = &tui->subjects[!i];
+		subject->is_b = i;
+		if (opts->file_cnt > 1)
+			continue;
+		subject->own_rules = i ? &tui->verify : &tui->kernel_rules;
+		if (i)
+			compare_rules(&tui->verify, subject->rules, sizeof(subject->rules));
+		else
+			snprintf(subject->rules, sizeof(subject->rules), "kernel's rules");
+	}
+	return 0;
+}
+
 static int open_inputs(struct tui *tui)
 {
 	const struct tui_options *opts = tui->opts;
@@ -642,6 +697,8 @@ static int open_inputs(struct tui *tui)
 	bool beside = false;
 	uint32_t total;
 
+	if (opts->compare)
+		return open_compared(tui);
 	if (opts->log && beside_open(opts->log, &tui->beside, &err)) {
 		report(opts->log, &err);
 		return -EINVAL;
@@ -695,6 +752,11 @@ static int choose_start(struct tui *tui)
 	const char *name = tui->opts->prog_name;
 
 	tui->view = VIEW_LIST;
+	if (tui->opts->compare) {
+		tui_open(tui, 0);
+		start_job(tui, &tui->subjects[1]);
+		return 0;
+	}
 	if (!name && tui->subject_cnt == 1) {
 		tui_open(tui, 0);
 		return 0;

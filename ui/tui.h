@@ -19,6 +19,7 @@ struct tui_options {
 	struct loupe_filter_opts passes;     /* how filters are optimized */
 	struct loupe_verify_opts verify;    /* knobs; its listeners, progress and cancel are ours */
 	const char *log;    /* a kernel's log to compare the programs with, NULL: none */
+	bool compare;	    /* two programs side by side: see compare_open() */
 	const char *view;   /* name of the view to open, NULL: what suits the verdict */
 	const char *theme;  /* "dark", "light" or "none"; NULL: none with NO_COLOR, else dark, or
 			       what  COLORFGBG tells of a light background */

@@ -4,6 +4,7 @@
 #define BPFLOUPE_UI_TUI_INTERNAL_H
 
 #include "beside.h"
+#include "compare_input.h"
 #include "lesson_play.h"
 #include "prompt.h"
 #include "terminal.h"
@@ -17,6 +18,7 @@ enum { TUI_BACK_CNT = 16 };
 struct tui {
 	const struct tui_options *opts;
 	struct loupe_verify_opts verify;
+	struct loupe_verify_opts kernel_rules; /* of the first of two runs that are compared */
 	struct beside beside; /* file NULL: none */
 	const struct theme *theme;
 	struct terminal *term; /* NULL while a script is obeyed */

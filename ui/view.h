@@ -110,6 +110,9 @@ uint32_t tui_current(const struct tui *tui);
 /** Opens a subject in the view that suits it. */
 void tui_open(struct tui *tui, uint32_t n);
 
+/** Opens a subject that is READY in a view at a place. */
+void tui_open_at(struct tui *tui, uint32_t n, enum view_id id, struct place place);
+
 /** Starts (again) what makes a subject ready. */
 void tui_start(struct tui *tui, struct subject *subject);
 
