@@ -416,7 +416,8 @@ static void sort_calls(struct loupe_why *why)
 {
 	uint32_t kept = 0;
 
-	qsort(why->callers, why->caller_cnt, sizeof(*why->callers), by_number);
+	if (why->caller_cnt)
+		qsort(why->callers, why->caller_cnt, sizeof(*why->callers), by_number);
 	for (uint32_t i = 0; i < why->caller_cnt; i++) {
 		if (!kept || by_number(&why->callers[kept - 1], &why->callers[i]))
 			why->callers[kept++] = why->callers[i];

@@ -11,7 +11,13 @@
 
 #include "filter_random.h"
 
-enum { REACH_RANDOM = 30, REACH_MOST = 400, REACH_PACKET = 40, REACH_PACKETS = 300 };
+enum {
+	REACH_RANDOM = 30,
+	REACH_MOST = 400,
+	REACH_PACKET = 40,
+	REACH_PACKETS = 300,
+	REACH_TRIES = 20000, /* where the prover does not know */
+};
 
 /* An answer that no random filter or policy gives. */
 #define REACH_MARK 0x5eedface
@@ -146,6 +152,11 @@ static inline void reach_all(struct random_source *r, const struct loupe_filter 
 			verdict = reach_ask(filter, i, input);
 			if (verdict == LOUPE_PROOF_REFUTED)
 				to->cnt += reach_try(filter, input, hit) > 0;
+			for (uint32_t n = 0; n < REACH_TRIES && !hit[i] && to->cnt < REACH_MOST &&
+					     verdict == LOUPE_PROOF_TESTED; n++) {
+				reach_random(r, filter, &to->input[to->cnt]);
+				to->cnt += reach_try(filter, &to->input[to->cnt], hit) > 0;
+			}
 		}
 		count->reached += hit[i];
 		count->out_of_reach += !hit[i] && verdict == LOUPE_PROOF_PROVEN;
