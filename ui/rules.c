@@ -23,15 +23,95 @@ static struct rules_row *insert_row(struct rules *rules, uint32_t at)
 	return &rules->rows[at];
 }
 
-static void measure_line(const struct rules *rules, struct rules_row *row)
+static bool is_load(const struct loupe_filter *filter, uint32_t insn)
+{
+	enum loupe_filter_word word =
+		loupe_filter_read_of(filter->flavour, filter->insns[insn]).word;
+
+	return word != LOUPE_WORD_NONE && word != LOUPE_WORD_IMM && word != LOUPE_WORD_MEM;
+}
+
+/* What there is for a row, before and after. */
+static void measure(const struct rules *rules, uint32_t n)
+{
+	struct rules_row *row = &rules->rows[n];
+
+	for (int which = 0; which < 2; which++) {
+		const struct loupe_filter *filter = loupe_why_filter(rules->subject->why[which]);
+
+		for (uint32_t i = 0; i < filter->cnt; i++) {
+			if (!rules_serves(rules, n, which, i))
+				continue;
+			row->share[which].insns++;
+			row->share[which].loads += is_load(filter, i);
+		}
+	}
+}
+
+static uint32_t indent_of(const struct rules_row *row)
+{
+	uint32_t indent = 0;
+
+	while (indent < row->len && (row->text[indent] == ' ' || row->text[indent] == '\t'))
+		indent++;
+	return indent;
+}
+
+/* The call that a line of JSON names: "socket", with its quotes and perhaps a comma. */
+static int32_t named_call(const struct loupe_policy *policy, const struct rules_row *row)
+{
+	uint32_t from = indent_of(row), end;
+	char name[64];
+
+	if (from >= row->len || row->text[from] != '"')
+		return -1;
+	for (end = ++from; end < row->len && row->text[end] != '"';)
+		end++;
+	if (end + 2 < row->len || end - from >= sizeof(name))
+		return -1;
+	snprintf(name, sizeof(name), "%.*s", (int)(end - from), row->text + from);
+	return loupe_syscall_nr(policy->arch, name);
+}
+
+/* Lines of a JSON object that stands for rules are part of them. */
+static void find_owner(const struct rules *rules, struct rules_row *row)
 {
 	const struct loupe_policy *policy = rules->subject->input->policy;
+
+	uint32_t least = indent_of(row);
+
+	row->nr = -1;
+	if (policy->format == LOUPE_POLICY_MINIJAIL || !row->len)
+		return;
+	for (const struct rules_row *above = row; above-- > rules->rows;) {
+		if (above->kind != RULES_LINE || above->file != row->file)
+			return;
+		if (above->rule_cnt) {
+			/* nothing in between has closed it */
+			if (least > indent_of(above)) {
+				row->owner = above->line;
+				row->nr = named_call(policy, row);
+			}
+			return;
+		}
+		if (above->len && indent_of(above) < least)
+			least = indent_of(above);
+	}
+}
+
+static void measure_line(struct rules *rules, uint32_t n)
+{
+	const struct loupe_policy *policy = rules->subject->input->policy;
+	struct rules_row *row = &rules->rows[n];
 
 	for (uint32_t r = 0; r < policy->rule_cnt; r++)
 		row->rule_cnt +=
 			policy->rules[r].file == row->file && policy->rules[r].line == row->line;
-	for (int n = 0; n < 2 && row->rule_cnt; n++)
-		row->share[n] = loupe_why_line_share(rules->subject->why[n], row->file, row->line);
+	if (!row->rule_cnt)
+		find_owner(rules, row);
+	/* what belongs to all rules of the line above is counted there */
+	if (row->rule_cnt || row->nr >= 0)
+		measure(rules, n);
 }
 
 static int add_lines(struct rules *rules, uint32_t file, const char *text)
@@ -47,7 +127,7 @@ static int add_lines(struct rules *rules, uint32_t file, const char *text)
 		row->line = line;
 		row->text = text;
 		row->len = len;
-		measure_line(rules, row);
+		measure_line(rules, rules->cnt - 1);
 		text += len + (text[len] == '\n');
 	}
 	return 0;
@@ -77,25 +157,6 @@ static int add_file(struct rules *rules, uint32_t file)
 	return add_lines(rules, file, rules->texts[file]);
 }
 
-/* What all of a class has to itself: instructions that it gets to. */
-static struct loupe_why_share share_of_call(const struct loupe_why *why, uint32_t callers)
-{
-	const struct loupe_filter *filter = loupe_why_filter(why);
-	struct loupe_why_share share = { 0 };
-
-	for (uint32_t i = 0; i < filter->cnt; i++) {
-		enum loupe_filter_word word =
-			loupe_filter_read_of(filter->flavour, filter->insns[i]).word;
-
-		if (!loupe_why_reaches(why, callers, i))
-			continue;
-		share.insns++;
-		share.loads +=
-			word != LOUPE_WORD_NONE && word != LOUPE_WORD_IMM && word != LOUPE_WORD_MEM;
-	}
-	return share;
-}
-
 static int add_calls(struct rules *rules)
 {
 	uint32_t cnt, other;
@@ -109,8 +170,7 @@ static int add_calls(struct rules *rules)
 			return -ENOMEM;
 		row->kind = RULES_CALL;
 		row->n = c;
-		for (int n = 0; n < 2; n++)
-			row->share[n] = share_of_call(rules->subject->why[n], c);
+		measure(rules, rules->cnt - 1);
 	}
 	return 0;
 }
@@ -178,6 +238,23 @@ int rules_toggle(struct rules *rules, uint32_t n)
 	return 0;
 }
 
+static bool line_serves(const struct rules *rules, const struct rules_row *row,
+			const struct loupe_why *why, uint32_t insn)
+{
+	const struct loupe_policy *policy = rules->subject->input->policy;
+	uint32_t line = row->rule_cnt ? row->line : row->owner;
+
+	for (uint32_t r = 0; line && r < policy->rule_cnt; r++) {
+		const struct loupe_policy_rule *rule = &policy->rules[r];
+
+		if (rule->line == line && rule->file == row->file &&
+		    (row->rule_cnt || row->nr < 0 || rule->nr == (uint32_t)row->nr) &&
+		    loupe_why_serves(why, insn, r))
+			return true;
+	}
+	return false;
+}
+
 bool rules_serves(const struct rules *rules, uint32_t n, int which, uint32_t insn)
 {
 	const struct loupe_why *why = rules->subject->why[which];
@@ -185,7 +262,7 @@ bool rules_serves(const struct rules *rules, uint32_t n, int which, uint32_t ins
 
 	switch (row->kind) {
 	case RULES_LINE:
-		return row->rule_cnt && loupe_why_serves_line(why, insn, row->file, row->line);
+		return line_serves(rules, row, why, insn);
 	case RULES_RULE:
 		return loupe_why_serves(why, insn, row->n);
 	case RULES_CALL:

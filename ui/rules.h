@@ -17,6 +17,8 @@ struct rules_row {
 	uint32_t file, line; /* index in the policy's files, 1-based */
 	uint32_t n;	     /* RULES_RULE: index of the rule; RULES_CALL: of the class */
 	uint32_t rule_cnt;   /* RULES_LINE: rules that it was written as */
+	uint32_t owner;	     /* RULES_LINE without rules: line that it is part of, 0: of none */
+	int32_t nr;	     /* that line names this call of the rules only, -1: none */
 	bool open;	     /* RULES_LINE: its rules follow */
 	const char *text;    /* RULES_LINE, RULES_FILE: not terminated, len bytes */
 	size_t len;

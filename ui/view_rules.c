@@ -135,7 +135,7 @@ static void draw_list_row(const struct rules_view *view, uint32_t n, struct scre
 	pen_text(&pen,
 		 lit					     ? UI_STRONG
 		 : row->kind == RULES_RULE		     ? UI_VALUE
-		 : row->kind == RULES_LINE && !row->rule_cnt ? UI_DIM
+		 : row->kind == RULES_LINE && !row->rule_cnt && !row->owner ? UI_DIM
 							     : UI_TEXT,
 		 shown);
 	pen.end += columns ? columns + 1 : 0;
@@ -274,11 +274,15 @@ static void write_row(const struct rules_view *view, FILE *out)
 	uint32_t n = (uint32_t)view->scroll[LIST].cursor;
 	const struct rules_row *row = &view->rules.rows[n];
 
-	if (row->kind == RULES_FILE || (row->kind == RULES_LINE && !row->rule_cnt)) {
+	if (row->kind == RULES_FILE || (row->kind == RULES_LINE && !row->rule_cnt && !row->owner)) {
 		fprintf(out, "No rule is written here.\n");
 		return;
 	}
-	if (row->kind == RULES_LINE)
+	if (row->owner)
+		fprintf(out, "Part of what line %u says.\n", row->owner);
+	if (row->owner && row->nr < 0)
+		return;
+	if (row->kind == RULES_LINE && row->rule_cnt)
 		fprintf(out, "%u rule%s; ", row->rule_cnt, row->rule_cnt == 1 ? "" : "s");
 	fprintf(out, "%s: %u instructions before, %u after; %u loads before, %u after\n",
 		row->kind == RULES_CALL ? "may run" : "served by", row->share[0].insns,
@@ -303,7 +307,7 @@ static void draw_foot(struct rules_view *view, struct screen *screen, struct rec
 		FILE *out = open_memstream(&text, &len);
 
 		rules_text(&view->rules, (uint32_t)view->scroll[LIST].cursor, line, sizeof(line));
-		snprintf(title, sizeof(title), "%.60s", line);
+		snprintf(title, sizeof(title), "%.60s", line + strspn(line, " "));
 		if (out) {
 			write_row(view, out);
 			fclose(out);

@@ -246,7 +246,7 @@ static uint32_t count_users(const struct writer *w, uint32_t load)
 static void write_load_advice(const struct writer *w, uint32_t load, struct load_ways ways)
 {
 	struct loupe_filter_read read = why_read(w->why, load);
-	uint32_t never = ways.all - ways.there - ways.had;
+	uint32_t never = ways.all - ways.there - ways.had, users;
 	char word[64], taken[64];
 
 	word_text(w, load, word, sizeof(word));
@@ -256,11 +256,13 @@ static void write_load_advice(const struct writer *w, uint32_t load, struct load
 			"which "
 			"meet them here\n",
 			read.to_x ? 'X' : 'A', ways.there, ways.all);
-		fprintf(w->f,
-			"    would go from these ways if the %u instructions that use it stood "
-			"there once "
-			"more\n",
-			count_users(w, load));
+		users = count_users(w, load);
+		fprintf(w->f, "    would go from these ways if ");
+		if (users == 1)
+			fprintf(w->f, "the instruction that uses it");
+		else
+			fprintf(w->f, "the %u instructions that use it", users);
+		fprintf(w->f, " stood there once more\n");
 	}
 	if (ways.had && ways.taken_at == LOUPE_NONE) {
 		fprintf(w->f,

@@ -357,6 +357,64 @@ static void loads_are_explained(void **state)
 	loupe_filter_destroy(filter);
 }
 
+/* Ways that hold the word already meet one that does not: what it would take to part them. */
+static void ways_that_meet_are_told_apart(void **state)
+{
+	static const struct loupe_cbpf_insn insns[] = {
+		LD(0), JEQ(16, 0, 2), LD(16), JEQ(5, 3, 0), LD(16), JEQ(7, 1, 0), RET(1), RET(2),
+	};
+	static const struct loupe_why_select all = { 0 };
+	struct loupe_filter *filter;
+	struct loupe_why *why;
+	uint32_t cnt;
+	size_t len;
+	char *text;
+
+	(void)state;
+	assert_int_equal(loupe_filter_create("t", insns, 8, LOUPE_FILTER_SECCOMP, &filter, NULL),
+			 0);
+	why = explain(filter, NULL);
+	loupe_why_arrivals(why, 4, &cnt);
+	assert_int_equal(cnt, 2);
+	assert_int_equal(loupe_why_insn_text(why, 4, LOUPE_NONE, &all, &text, &len), 0);
+	assert_non_null(strstr(text, "    A holds args[0].lo, loaded at 2, ioctl"));
+	assert_non_null(strstr(text, "    A holds nr, loaded at 0, "));
+	assert_non_null(strstr(text, "A holds it already on 1 of 2 ways"));
+	assert_non_null(strstr(text, "if the instruction that uses it stood there once more"));
+	free(text);
+	loupe_why_destroy(why);
+	loupe_filter_destroy(filter);
+}
+
+/* An instruction that was built anew is found again by what it asks of whom. */
+static void partners_ask_the_same(void **state)
+{
+	/* the same twice, in another order and with > for >= */
+	static const struct loupe_cbpf_insn one[] = {
+		LD(0),	JEQ(16, 0, 2), LD(16), { BPF_JMP | BPF_JGE | BPF_K, 0, 1, 6 },
+		RET(1), RET(2),
+	};
+	static const struct loupe_cbpf_insn two[] = {
+		LD(0),	JEQ(16, 1, 0), RET(1), LD(16), { BPF_JMP | BPF_JGT | BPF_K, 1, 0, 5 },
+		RET(2), RET(1),
+	};
+	static const uint32_t partner[] = { 0, 1, 3, 4, 2, 5 };
+	struct loupe_filter *a, *b;
+	struct loupe_why *why_a, *why_b;
+
+	(void)state;
+	assert_int_equal(loupe_filter_create("a", one, 6, LOUPE_FILTER_SECCOMP, &a, NULL), 0);
+	assert_int_equal(loupe_filter_create("b", two, 7, LOUPE_FILTER_SECCOMP, &b, NULL), 0);
+	why_a = explain(a, NULL);
+	why_b = explain(b, NULL);
+	for (uint32_t i = 0; i < 6; i++)
+		assert_int_equal(loupe_why_partner(why_a, i, why_b), partner[i]);
+	loupe_why_destroy(why_b);
+	loupe_why_destroy(why_a);
+	loupe_filter_destroy(b);
+	loupe_filter_destroy(a);
+}
+
 /* One call's loads of one argument. */
 static void a_selection_is_all_that_is_explained(void **state)
 {
@@ -397,6 +455,8 @@ int main(void)
 		cmocka_unit_test(runs_are_what_is_explained),
 		cmocka_unit_test(instructions_serve_their_rules),
 		cmocka_unit_test(loads_are_explained),
+		cmocka_unit_test(ways_that_meet_are_told_apart),
+		cmocka_unit_test(partners_ask_the_same),
 		cmocka_unit_test(a_selection_is_all_that_is_explained),
 	};
 
