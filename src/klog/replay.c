@@ -386,11 +386,10 @@ static void judge(struct walk *w)
 	const struct loupe_logged *log = w->log;
 	bool rejected = w->message_item != UINT32_MAX;
 
-	/* A path that just stops was given up, with or without a word. Of accepted programs level 1
-	 * keeps no path. */
-	if (w->step_cnt && w->in_func && !(log->level & LOUPE_LOG_LEVEL2))
-		rejected = true;
-	if (!path_ended(w))
+	/* A path that just stops in a whole log was given up, with or without a word. Of accepted
+	 * programs level 1 keeps no path. */
+	if (!(log->lacks & LOUPE_LACKS_END) &&
+	    (!path_ended(w) || (w->step_cnt && w->in_func && !(log->level & LOUPE_LOG_LEVEL2))))
 		rejected = true;
 	/* errors on paths that only a mispredicting processor takes are made harmless */
 	if (w->path_speculative)

@@ -422,7 +422,8 @@ static int dispatch(struct job *job, struct loupe_program_list *out, struct loup
 		return load_assembler(job, out, err);
 	return loupe_error_set(err, -EINVAL,
 			       "neither a BPF object, an executable with one inside it, BPF "
-			       "assembler text (which has a .type line), nor a classic filter");
+			       "assembler text (which has a .type line), a verifier log, nor a "
+			       "classic filter");
 }
 
 /* Loads data, or what path holds if there is none. */
