@@ -2,7 +2,7 @@
 /*
  * Memory of one verification: chunks cut into size classes with a free list each; large blocks
  * stand alone. Nothing is given back before the end. Who needs much gets huge pages, which spare
- * hundreds of page faults each; a few of them are kept, as clearing them takes time too.
+ * hundreds of page faults each. A few chunks are kept, as getting cleared ones takes time too.
  */
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -14,7 +14,7 @@ enum {
 	CHUNK = 1 << 18,      /* bytes asked for at first */
 	HUGE_CHUNK = 1 << 21, /* and when as much as HUGE_AFTER was asked for: a huge page */
 	HUGE_AFTER = 1 << 19,
-	SPARE = 4,	      /* huge pages kept for the next verification */
+	SPARE = 4,	      /* chunks kept for the next verification */
 	GRAIN = 64,	    /* sizes are rounded up to a multiple: a cache line */
 	SMALL = 8192,	    /* the largest of a class */
 	CLASSES = SMALL / GRAIN + 1,
@@ -24,7 +24,8 @@ struct chunk {
 	struct chunk *next;
 	void *mapping;	      /* that it is part of, NULL: it is malloc's */
 	size_t mapped;	      /* bytes of the mapping */
-	char pad[GRAIN - 24]; /* blocks are aligned to GRAIN */
+	size_t size;	      /* bytes of the chunk */
+	char pad[GRAIN - 32]; /* blocks are aligned to GRAIN */
 };
 
 _Static_assert(sizeof(struct chunk) == GRAIN, "blocks follow the header");
@@ -45,11 +46,11 @@ struct vf_slabs {
 	char *at, *end; /* unused rest of the newest chunk */
 	uint64_t used, limit;
 	size_t small; /* larger blocks come from malloc */
-	struct chunk *spare; /* huge, for later */
+	struct chunk *spare; /* for later */
 	struct free_block *free[CLASSES];
 };
 
-/* Huge chunks that the last verification of this process has left; taken and put as a whole. */
+/* Chunks that the last verification of this process has left; taken and put as a whole. */
 static _Atomic(struct chunk *) spare_chunks;
 
 static void free_chunks(struct chunk *list)
@@ -65,7 +66,7 @@ static void free_chunks(struct chunk *list)
 	}
 }
 
-/* Puts some of the huge chunks of list aside and frees the others. */
+/* Puts some chunks of list aside, beside those of spare, and frees the others. */
 static void put_chunks(struct chunk *list, struct chunk *spare)
 {
 	struct chunk *other = NULL;
@@ -77,7 +78,7 @@ static void put_chunks(struct chunk *list, struct chunk *spare)
 		struct chunk *chunk = list, **to = &other;
 
 		list = chunk->next;
-		if (chunk->mapping && cnt < SPARE) {
+		if (cnt < SPARE) {
 			to = &spare;
 			cnt++;
 		}
@@ -148,33 +149,39 @@ static struct chunk *map_huge_chunk(void)
 	madvise(chunk, HUGE_CHUNK, MADV_HUGEPAGE);
 	chunk->mapping = start;
 	chunk->mapped = size;
+	chunk->size = HUGE_CHUNK;
+	return chunk;
+}
+
+static struct chunk *malloc_chunk(void)
+{
+	struct chunk *chunk = aligned_alloc(GRAIN, CHUNK);
+
+	if (chunk) {
+		chunk->mapping = NULL;
+		chunk->size = CHUNK;
+	}
 	return chunk;
 }
 
 static bool new_chunk(struct vf_slabs *slabs)
 {
 	uint64_t left = slabs->limit - slabs->used;
-	bool huge = slabs->used >= HUGE_AFTER && left >= HUGE_CHUNK;
-	size_t bytes = huge ? HUGE_CHUNK : CHUNK;
-	struct chunk *chunk;
+	struct chunk *chunk = slabs->spare;
 
-	if (bytes > left)
-		return false;
-	if (!huge)
-		chunk = aligned_alloc(GRAIN, bytes);
-	else if ((chunk = slabs->spare) != NULL)
+	if (chunk && chunk->size <= left)
 		slabs->spare = chunk->next;
-	else
+	else if (slabs->used >= HUGE_AFTER && left >= HUGE_CHUNK)
 		chunk = map_huge_chunk();
+	else
+		chunk = left >= CHUNK ? malloc_chunk() : NULL;
 	if (!chunk)
 		return false;
-	if (!huge)
-		chunk->mapping = NULL;
 	chunk->next = slabs->chunks;
 	slabs->chunks = chunk;
-	slabs->used += bytes;
+	slabs->used += chunk->size;
 	slabs->at = (char *)(chunk + 1);
-	slabs->end = (char *)chunk + bytes;
+	slabs->end = (char *)chunk + chunk->size;
 	return true;
 }
 
