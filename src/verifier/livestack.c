@@ -28,7 +28,7 @@ struct instance {
 	uint32_t subprogno;
 	uint32_t start, insn_cnt; /* of the function */
 	uint32_t frameno;
-	uint32_t from; /* while updated: no insn earlier in the postorder has news */
+	uint32_t from, to; /* while updated: places in the postorder between which there are news */
 	bool updated;
 	bool must_write_dropped;		/* some must_write got smaller */
 	struct masks *frames[LOUPE_MAX_FRAMES]; /* per insn; of frames that were accessed */
@@ -46,6 +46,7 @@ struct vf_liveness {
 	struct instance *cur;	 /* of the current state's innermost frame, NULL: look it up */
 	struct successors *succ; /* per insn */
 	uint32_t *order; /* per insn: its place in the postorder */
+	uint32_t *reach; /* per insn: the greatest place of an insn that it follows */
 	bool has_loop[VF_MAX_SUBPROGS]; /* per function: some insn can come before itself */
 	uint64_t written[LOUPE_MAX_FRAMES]; /* by the insn being simulated */
 	uint32_t write_insn_idx;
@@ -84,10 +85,16 @@ int vf_livestack_init(struct vf_env *env)
 	for (uint32_t i = 0; i < env->insn_cnt; i++)
 		live->succ[i].cnt = vf_insn_successors(env, i, live->succ[i].to);
 	live->order = vf_zalloc(env->slabs, env->insn_cnt * sizeof(*live->order));
-	if (!live->order)
+	live->reach = vf_zalloc(env->slabs, env->insn_cnt * sizeof(*live->reach));
+	if (!live->order || !live->reach)
 		return -ENOMEM;
-	for (uint32_t k = 0; k < env->postorder_cnt; k++)
+	for (uint32_t k = 0; k < env->postorder_cnt; k++) {
+		const struct successors *succ = &live->succ[env->postorder[k]];
+
 		live->order[env->postorder[k]] = k;
+		for (uint32_t s = 0; s < succ->cnt; s++)
+			live->reach[succ->to[s]] = k;
+	}
 	for (uint32_t i = 0; i < env->subprog_cnt; i++)
 		live->has_loop[i] = find_loop(env, i);
 	return 0;
@@ -181,6 +188,8 @@ static void note_update(const struct vf_env *env, struct instance *inst, uint32_
 
 	if (!inst->updated || at < inst->from)
 		inst->from = at;
+	if (!inst->updated || at > inst->to)
+		inst->to = at;
 	inst->updated = true;
 }
 
@@ -314,30 +323,52 @@ static void forget_written_from(struct instance *inst)
 			inst->frames[i][k].written_from = 0;
 }
 
-/* One pass over the insns from that place in the postorder on. */
-static bool pass(struct vf_env *env, struct instance *inst, uint32_t from)
+/* One pass over all insns in postorder. */
+static bool pass(struct vf_env *env, struct instance *inst)
 {
-	uint32_t end = env->subprogs[inst->subprogno + 1].postorder_start;
+	const struct vf_subprog *sub = &env->subprogs[inst->subprogno];
 	bool changed = false;
 
 	for (uint32_t i = 0; i <= inst->frameno; i++)
-		for (uint32_t k = from; inst->frames[i] && k < end; k++)
+		for (uint32_t k = sub->postorder_start;
+		     inst->frames[i] && k < sub[1].postorder_start; k++)
 			changed |= update_insn(env, inst, i, env->postorder[k]);
 	return changed;
 }
 
+/*
+ * The same where all successors of an insn come before it: no second pass would change anything, and
+ * beyond the last insn that follows on a change there is none.
+ */
+static void pass_once(struct vf_env *env, struct instance *inst)
+{
+	const uint32_t *reach = env->liveness->reach;
+
+	for (uint32_t i = 0; i <= inst->frameno; i++) {
+		uint32_t to = inst->to;
+
+		for (uint32_t k = inst->from; inst->frames[i] && k <= to; k++) {
+			uint32_t insn_idx = env->postorder[k];
+
+			if (update_insn(env, inst, i, insn_idx) && reach[insn_idx] > to)
+				to = reach[insn_idx];
+		}
+	}
+}
+
 static uint32_t run_to_fixed_point(struct vf_env *env, struct instance *inst)
 {
-	uint32_t start = env->subprogs[inst->subprogno].postorder_start, iterations = 0;
+	uint32_t iterations = 0;
 
-	/* Without a loop all successors come first. The number of passes is for listeners only. */
-	if (!env->liveness->has_loop[inst->subprogno] && !vf_listening(env)) {
-		pass(env, inst, inst->must_write_dropped ? start : inst->from);
+	/* listeners hear of the number of passes */
+	if (!env->liveness->has_loop[inst->subprogno] && !inst->must_write_dropped &&
+	    !vf_listening(env)) {
+		pass_once(env, inst);
 		return 1;
 	}
 	do
 		iterations++;
-	while (pass(env, inst, start));
+	while (pass(env, inst));
 	return iterations;
 }
 

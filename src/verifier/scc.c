@@ -6,42 +6,6 @@
 #include "bpfloupe/insn.h"
 #include "verifier/vf.h"
 
-enum { CAN_JUMP = 1, CAN_FALL = 2 };
-
-static uint32_t ways_out(uint8_t code)
-{
-	uint8_t class = BPF_CLASS(code);
-
-	if (class != BPF_JMP && class != BPF_JMP32)
-		return CAN_FALL;
-	switch (BPF_OP(code)) {
-	case BPF_EXIT:
-		return 0;
-	case BPF_JA:
-		return CAN_JUMP;
-	case BPF_CALL:
-	case BPF_TAIL_CALL:
-		return CAN_FALL;
-	default:
-		return CAN_JUMP | CAN_FALL;
-	}
-}
-
-uint32_t vf_insn_successors(const struct vf_env *env, uint32_t idx, uint32_t succ[2])
-{
-	const struct loupe_insn *insn = &env->insns[idx];
-	uint32_t ways = ways_out(insn->code), cnt = 0;
-
-	if (ways & CAN_FALL)
-		succ[cnt++] = idx + loupe_insn_slots(insn);
-	if (ways & CAN_JUMP) {
-		int32_t off = insn->code == (BPF_JMP32 | BPF_JA) ? insn->imm : insn->off;
-
-		succ[cnt++] = idx + (uint32_t)off + 1;
-	}
-	return cnt;
-}
-
 /* Postorder of the insns from start on that were not met before; a stack of at most insn_cnt. */
 static void postorder_from(struct vf_env *env, uint32_t start, uint8_t *state, uint32_t *stack)
 {

@@ -612,7 +612,25 @@ int vf_mark_fastcall(struct vf_env *env);     /* fastcall.c */
 void vf_fastcall_stack_access(struct vf_env *env, const struct loupe_frame *frame,
 			      int32_t insn_idx, int off);
 /* Successors of an insn within its function: count 0-2, fallthrough first. */
-uint32_t vf_insn_successors(const struct vf_env *env, uint32_t idx, uint32_t succ[2]);
+static inline uint32_t vf_insn_successors(const struct vf_env *env, uint32_t idx, uint32_t succ[2])
+{
+	const struct loupe_insn *insn = &env->insns[idx];
+	uint8_t class = BPF_CLASS(insn->code), op = BPF_OP(insn->code);
+	int32_t off = insn->code == (BPF_JMP32 | BPF_JA) ? insn->imm : insn->off;
+	uint32_t cnt = 0;
+
+	if (class != BPF_JMP && class != BPF_JMP32) {
+		succ[0] = idx + (insn_is_ldimm64(insn) ? 2u : 1u);
+		return 1;
+	}
+	if (op == BPF_EXIT)
+		return 0;
+	if (op != BPF_JA)
+		succ[cnt++] = idx + 1;
+	if (op != BPF_CALL && op != BPF_TAIL_CALL)
+		succ[cnt++] = idx + (uint32_t)off + 1;
+	return cnt;
+}
 uint32_t vf_find_containing_subprog(const struct vf_env *env, uint32_t idx);
 /* Subprog that starts at insn idx, or -1. */
 int vf_find_subprog(const struct vf_env *env, int32_t idx);

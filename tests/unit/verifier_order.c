@@ -132,7 +132,7 @@ static void successors(void **state)
 		INSN(0x95, 0, 0, 0, 0),
 	};
 	struct phases_env p;
-	uint32_t succ[2];
+	uint32_t succ[2] = { 0 };
 
 	(void)state;
 	phases_start(&p, insns, 7);
