@@ -182,6 +182,9 @@ void prune_keep_words(const struct prune_view *prune, const struct prune_event *
  */
 void prune_why(const struct prune_view *prune, const struct loupe_compare_info *compare,
 	       struct loupe_loc loc, char *buf, size_t size);
+/** Row of the demand that made a location precise before a comparison, LOUPE_NO_ROW if there is none. */
+uint64_t prune_demand(const struct prune_view *prune, const struct loupe_compare_info *compare,
+		      struct loupe_loc loc);
 /** The way from the demand to the checkpoint: "57: R2 → #21 R2 → #17 R6"; "" if there is none. */
 void prune_chain(const struct prune_view *prune, const struct loupe_compare_info *compare,
 		 struct loupe_loc loc, char *buf, size_t size);

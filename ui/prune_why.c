@@ -108,6 +108,14 @@ void prune_why(const struct prune_view *prune, const struct loupe_compare_info *
 			 need_of(prune, insn), insn);
 }
 
+uint64_t prune_demand(const struct prune_view *prune, const struct loupe_compare_info *compare,
+		      struct loupe_loc loc)
+{
+	struct loupe_mark_info mark;
+
+	return find_mark(prune, compare, loc, &mark) ? mark.walk : LOUPE_NO_ROW;
+}
+
 static void mask_words(const struct loupe_masks *masks, char *buf, size_t size)
 {
 	size_t len = 0;

@@ -19,6 +19,7 @@ struct view;
 struct place {
 	uint32_t step; /* LOUPE_NO_STEP: no particular one */
 	int32_t insn;  /* slot in the program as loaded, -1: none */
+	uint64_t demand; /* row + 1 of the step's demand for precision that is meant, 0: none */
 };
 
 enum view_needs {

@@ -138,6 +138,32 @@ static void find_event(struct prune_view *prune, enum request request, bool forw
 	go_event(prune, at);
 }
 
+/* To the step because of which the selected place had to match, with its way back. */
+static void go_demand(struct prune_view *prune)
+{
+	const struct prune_event *event = event_here(prune);
+	const struct prune_cell *cell = prune->level == PRUNE_PAIR && prune->cell_cnt ?
+						&prune->cells[prune->scroll[PRUNE_PAIR].cursor] :
+						NULL;
+	struct loupe_walk_info walk;
+	struct loupe_loc loc;
+	bool known = event && event->kind == PRUNE_COMPARE && prune_loc(&event->compare, &loc);
+	uint64_t row;
+
+	if (cell) {
+		known = cell->kind == PRUNE_CELL_LOC;
+		loc = cell->loc;
+	}
+	row = known ? prune_demand(prune, &event->compare, loc) : LOUPE_NO_ROW;
+	if (row == LOUPE_NO_ROW || loupe_trace_walk(prune->trace, row, &walk)) {
+		tui_say(prune->view.tui, UI_NOTICE, "no demand made it precise before this");
+		return;
+	}
+	tui_set_place(prune->view.tui,
+		      (struct place){ walk.step, loupe_trace_step_insn(prune->trace, walk.step), row + 1 });
+	tui_show(prune->view.tui, VIEW_WALK);
+}
+
 static bool event_request(struct prune_view *prune, enum request request)
 {
 	switch (request) {
@@ -152,6 +178,9 @@ static bool event_request(struct prune_view *prune, enum request request)
 	case REQ_EVICT_PREV:
 	case REQ_VISIT_PREV:
 		find_event(prune, request, false);
+		return true;
+	case REQ_DEMAND:
+		go_demand(prune);
 		return true;
 	case REQ_DIFF_NEXT:
 	case REQ_DIFF_PREV:
@@ -429,6 +458,7 @@ static bool offers(const struct view *view, enum request request)
 	case REQ_ENTER:
 		return prune->level != PRUNE_PAIR;
 	case REQ_VISIT_PREV:
+	case REQ_DEMAND:
 		return prune->level == PRUNE_PAIR;
 	case REQ_DIFF_NEXT:
 		return prune->level == PRUNE_PAIR && prune->diff_cnt > 1;
@@ -442,6 +472,7 @@ static const struct view_hint hints[] = {
 	{ REQ_MISS_NEXT, REQ_MISS_PREV, "miss" },     { REQ_HIT_NEXT, REQ_HIT_PREV, "hit" },
 	{ REQ_EVICT_NEXT, REQ_EVICT_PREV, "evicted" }, { REQ_VISIT_PREV, REQ_VISIT_NEXT, "other" },
 	{ REQ_DIFF_NEXT, REQ_DIFF_PREV, "differs" },
+	{ REQ_DEMAND, REQ_NONE, "who needs it" },
 	{ REQ_SORT, REQ_SORT_REVERSE, "sort" },	      { REQ_VIEW_WALK, REQ_NONE, "walk here" },
 	{ REQ_NONE, REQ_NONE, NULL },
 };

@@ -269,7 +269,9 @@ static void select_place(struct view *view, struct place place)
 {
 	struct walk_view *walk = (struct walk_view *)view;
 
-	if (place.step != LOUPE_NO_STEP)
+	if (place.demand)
+		walk_show_demand(walk, place.demand - 1);
+	else if (place.step != LOUPE_NO_STEP)
 		walk_seek(walk, place.step);
 	else if (place.insn >= 0)
 		go_insn(walk, (uint32_t)place.insn);

@@ -114,6 +114,8 @@ int walk_draw_margin(const struct walk_view *walk, uint32_t insn, struct screen 
 void walk_margin_next(struct walk_view *walk);
 /** The present step is another one. */
 void walk_margin_step(struct walk_view *walk);
+/** Shows a demand, row of LOUPE_TABLE_WALK, and goes to its step. */
+void walk_show_demand(struct walk_view *walk, uint64_t row);
 /** To the next (previous) demand for an exact value. */
 void walk_next_demand(struct walk_view *walk, bool forward);
 /** What the margin shows, "" if that is the usual. */

@@ -429,6 +429,17 @@ void walk_margin_next(struct walk_view *walk)
 		tui_say(walk->view.tui, UI_NOTICE, "no exact value was asked for until here; V goes to the next demand");
 }
 
+void walk_show_demand(struct walk_view *walk, uint64_t row)
+{
+	struct loupe_walk_info info;
+
+	if (loupe_trace_walk(walk->trace, row, &info))
+		return;
+	walk->margin = WALK_PRECISION;
+	find_hops(walk, row);
+	walk_seek(walk, info.step);
+}
+
 void walk_next_demand(struct walk_view *walk, bool forward)
 {
 	struct loupe_walk_info info;
@@ -443,9 +454,7 @@ void walk_next_demand(struct walk_view *walk, bool forward)
 			forward ? "after" : "before");
 		return;
 	}
-	walk->margin = WALK_PRECISION;
-	find_hops(walk, row);
-	walk_seek(walk, info.step);
+	walk_show_demand(walk, row);
 }
 
 void walk_margin_note(const struct walk_view *walk, char *buf, size_t size)
