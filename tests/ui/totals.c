@@ -5,6 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "bpfloupe/load.h"
@@ -31,6 +32,67 @@ static void check_prune(const struct loupe_trace *trace, const struct loupe_coun
 	assert_int_equal(misses, counters->compare_misses);
 	assert_int_equal(uncounted, counters->compare_uncounted);
 	assert_int_equal(evicted, counters->evictions);
+}
+
+/* States and backedges that come and go at a step: first what is evicted goes, then the present state is
+ * stored or kept as a backedge, then what hung on a path that ends goes. */
+struct traffic {
+	uint32_t evicted, stored, ended;
+};
+
+/* Backedges that wait for the end of their loop, by call chain. */
+struct waiting {
+	struct loupe_chain chain;
+	uint32_t cnt;
+};
+
+static struct waiting *waiting_of(struct waiting *all, uint32_t *cnt, const struct loupe_chain *chain)
+{
+	for (uint32_t i = 0; i < *cnt; i++) {
+		if (all[i].chain.cnt == chain->cnt &&
+		    !memcmp(all[i].chain.at, chain->at, chain->cnt * sizeof(chain->at[0])))
+			return &all[i];
+	}
+	assert_true(*cnt < 256);
+	all[*cnt] = (struct waiting){ .chain = *chain };
+	return &all[(*cnt)++];
+}
+
+static void check_peak(const struct loupe_trace *trace, const struct loupe_counters *counters)
+{
+	struct traffic *at = calloc((size_t)loupe_trace_step_cnt(trace) + 1, sizeof(*at));
+	struct loupe_checkpoint_info point;
+	struct loupe_scc_info scc;
+	struct waiting all[256];
+	uint32_t cnt = 0, alive = 0, peak = 0;
+
+	assert_non_null(at);
+	for (uint32_t serial = 1; serial <= loupe_trace_checkpoint_cnt(trace); serial++) {
+		assert_int_equal(loupe_trace_checkpoint(trace, serial, &point), 0);
+		at[point.born].stored++;
+		if (point.freed == LOUPE_NO_STEP)
+			continue;
+		if (point.freed == point.evicted)
+			at[point.freed].evicted++;
+		else
+			at[point.freed].ended++;
+	}
+	for (uint64_t row = 0; !loupe_trace_scc(trace, row, &scc); row++) {
+		if (scc.event == LOUPE_SCC_BACKEDGE) {
+			at[scc.step].stored++;
+			waiting_of(all, &cnt, scc.chain)->cnt++;
+		} else if (scc.event == LOUPE_SCC_EXIT) {
+			at[scc.step].ended += waiting_of(all, &cnt, scc.chain)->cnt;
+			waiting_of(all, &cnt, scc.chain)->cnt = 0;
+		}
+	}
+	for (uint32_t step = 0; step < loupe_trace_step_cnt(trace); step++) {
+		alive = alive - at[step].evicted + at[step].stored;
+		peak = alive > peak ? alive : peak;
+		alive -= at[step].ended;
+	}
+	assert_int_equal(peak, counters->peak_states);
+	free(at);
 }
 
 static void check_cost(const struct loupe_trace *trace, const struct loupe_image *image,
@@ -65,6 +127,7 @@ static void check_image(const struct loupe_image *image)
 	assert_int_equal(loupe_verify(image, &opts, &result), 0);
 	assert_int_equal(loupe_trace_finish(trace), 0);
 	check_prune(trace, &result.counters);
+	check_peak(trace, &result.counters);
 	check_cost(trace, image, &result.counters);
 	loupe_verify_result_finish(&result);
 	loupe_trace_destroy(trace);
