@@ -58,20 +58,24 @@ static bool is_assembler(const char *path)
 	return dot && strcmp(dot, ".bpfasm") == 0;
 }
 
-/* The policy that explains a filter, and the table of calls. */
-static int open_beside(const struct input_filters *filters, struct input *out,
-		       struct loupe_error *err)
+/* The policy that explains a filter. */
+static int open_beside(const struct input_filters *filters, struct input *out, struct loupe_error *err)
 {
-	int rc = 0;
+	char *data;
+	size_t len;
+	int rc;
 
-	if (filters->policy_file && !out->policy) {
-		size_t len;
-
-		rc = input_read(filters->policy_file, &out->text, &len, err);
-		if (!rc)
-			rc = loupe_policy_load(filters->policy_file, out->text, len,
-					       &filters->policy, &out->policy, err);
+	if (!filters->policy_file || out->policy)
+		return 0;
+	rc = input_read(filters->policy_file, &data, &len, err);
+	if (rc)
+		return rc;
+	rc = loupe_policy_load(filters->policy_file, data, len, &filters->policy, &out->policy, err);
+	if (!rc) {
+		out->text = strndup(data, len);
+		rc = out->text ? 0 : loupe_error_set(err, -ENOMEM, "out of memory");
 	}
+	free(data);
 	return rc;
 }
 

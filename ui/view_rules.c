@@ -368,9 +368,10 @@ static void enter(struct rules_view *view)
 	uint32_t n = (uint32_t)view->scroll[LIST].cursor;
 
 	if (view->focus != LIST) {
-		if (view->focus == AFTER)
-			tui_say(view->view.tui, UI_NOTICE,
-				"the graph shows it where the filter before asks the same");
+		/* the graph knows places of the filter before */
+		if (view->focus == AFTER && view->partner != LOUPE_NONE)
+			tui_set_place(view->view.tui,
+				      (struct place){ LOUPE_NO_STEP, (int32_t)view->partner });
 		tui_show(view->view.tui, VIEW_CFG);
 	} else if (view->rules.rows[n].kind == RULES_LINE && view->rules.rows[n].rule_cnt) {
 		if (rules_toggle(&view->rules, n))
