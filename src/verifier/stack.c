@@ -503,11 +503,36 @@ static int refuse_helper_read(struct vf_env *env, uint32_t regno, int min_off, i
 	return -EACCES;
 }
 
+/* The bytes [from, to), one by one; *read: slots of those that are fine. */
+static int helper_touches(struct vf_env *env, uint32_t regno, int from, int to, int access_size,
+			  bool clobber, uint64_t *read)
+{
+	uint32_t frameno = vf_cur_regs(env)[regno].frameno;
+
+	for (int i = from; i < to; i++) {
+		bool ok;
+		int err;
+
+		if ((uint32_t)slot_of(i) >= env->cur->frame[frameno]->slot_cnt) {
+			vf_msg(env, "allocated_stack too small\n");
+			return -EFAULT;
+		}
+		err = helper_touches_byte(env, frameno, i, clobber, &ok);
+		if (err)
+			return err;
+		if (!ok)
+			return refuse_helper_read(env, regno, from, i, access_size);
+		*read |= 1ull << slot_of(i);
+	}
+	return 0;
+}
+
 int vf_stack_range_initialized(struct vf_env *env, uint32_t regno, int off, int access_size,
 			       bool zero_size_ok, enum vf_access t, struct vf_call_meta *meta)
 {
 	const struct loupe_reg *reg = &vf_cur_regs(env)[regno];
-	int min_off, max_off, err;
+	int min_off, max_off, err, live_err;
+	uint64_t read = 0;
 	char buf[48];
 
 	if (access_size == 0 && !zero_size_ok) {
@@ -536,22 +561,8 @@ int vf_stack_range_initialized(struct vf_env *env, uint32_t regno, int off, int 
 		meta->regno = (int32_t)regno;
 		return 0;
 	}
-	for (int i = min_off; i < max_off + access_size; i++) {
-		bool ok;
-
-		if ((uint32_t)slot_of(i) >= vf_reg_frame(env, reg)->slot_cnt) {
-			vf_msg(env, "allocated_stack too small\n");
-			return -EFAULT;
-		}
-		err = helper_touches_byte(env, reg->frameno, i, t == VF_WRITE, &ok);
-		if (err)
-			return err;
-		if (!ok)
-			return refuse_helper_read(env, regno, min_off, i, access_size);
-		err = vf_livestack_read(env, reg->frameno, (uint32_t)env->insn_idx,
-					1ull << slot_of(i));
-		if (err)
-			return err;
-	}
-	return 0;
+	err = helper_touches(env, regno, min_off, max_off + access_size, access_size,
+			     t == VF_WRITE, &read);
+	live_err = read ? vf_livestack_read(env, reg->frameno, (uint32_t)env->insn_idx, read) : 0;
+	return err ? err : live_err;
 }

@@ -404,7 +404,8 @@ enum vf_reg_arg { VF_SRC_OP, VF_DST_OP, VF_DST_OP_NO_MARK };
 int vf_check_reg_arg_slow(struct vf_env *env, uint32_t regno, enum vf_reg_arg kind);
 static inline int vf_check_reg_arg(struct vf_env *env, uint32_t regno, enum vf_reg_arg kind)
 {
-	const struct loupe_reg *reg;
+	uint8_t code = env->insns[env->insn_idx].code;
+	struct loupe_reg *reg;
 
 	if (kind == VF_SRC_OP && regno < LOUPE_MAX_REG) {
 		reg = &vf_cur_regs(env)[regno];
@@ -412,6 +413,11 @@ static inline int vf_check_reg_arg(struct vf_env *env, uint32_t regno, enum vf_r
 			vf_mark_scratched_reg(env, regno);
 			return 0;
 		}
+	} else if (kind == VF_DST_OP_NO_MARK && regno < LOUPE_REG_FP &&
+		   BPF_CLASS(code) == BPF_ALU64 && BPF_OP(code) != BPF_END) {
+		vf_cur_regs(env)[regno].subreg_def = 0;
+		vf_mark_scratched_reg(env, regno);
+		return 0;
 	}
 	return vf_check_reg_arg_slow(env, regno, kind);
 }
