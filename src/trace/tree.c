@@ -411,7 +411,10 @@ static void set_end(const struct loupe_tree *tree, struct loupe_tree_row *row, u
 			if (info.outcome <= LOUPE_CMP_LOOP_CONVERGED)
 				row->pruned_by = info.serial;
 		}
-	} else if (step == t->step_cnt - 1 && (!result || result->verdict != LOUPE_ACCEPTED)) {
+	} else if (step == t->step_cnt - 1 &&
+		   (!result || result->phase == LOUPE_PHASE_EXPLORE_MAIN ||
+		    result->phase == LOUPE_PHASE_EXPLORE_SUBPROGS)) {
+		/* where exploration stopped; what a later phase rejects was explored to its end */
 		row->end = LOUPE_END_UNFINISHED;
 	} else if (t->insns[trace_insn_of(t, step)].code == (BPF_JMP | BPF_EXIT)) {
 		row->end = LOUPE_END_EXIT;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* The tree has each checkpoint, branch and path's end once, with sizes counted step by step. */
+#include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -311,12 +312,51 @@ static void test_pruned_leaf(void **state)
 	loupe_trace_destroy(t);
 }
 
+/* A later phase rejects: the path came to its end all the same. A stopped one did not. */
+static void test_ends(void **state)
+{
+	static const struct loupe_insn deep[] = {
+		I(BPF_ST | BPF_MEM | BPF_DW, 10, 0, -400, 0),
+		I(BPF_JMP | BPF_CALL, 0, BPF_PSEUDO_CALL, 0, 2),
+		I(BPF_ALU64 | BPF_MOV | BPF_K, 0, 0, 0, 0),
+		I(BPF_JMP | BPF_EXIT, 0, 0, 0, 0),
+		I(BPF_ST | BPF_MEM | BPF_DW, 10, 0, -400, 0),
+		I(BPF_ALU64 | BPF_MOV | BPF_K, 0, 0, 0, 0),
+		I(BPF_JMP | BPF_EXIT, 0, 0, 0, 0),
+	};
+	static const struct loupe_insn endless[] = {
+		I(BPF_ALU64 | BPF_MOV | BPF_K, 6, 0, 0, 0),
+		I(BPF_ALU64 | BPF_ADD | BPF_K, 6, 0, 0, 1),
+		I(BPF_JMP | BPF_JNE | BPF_K, 6, 0, -2, 30000000),
+		I(BPF_ALU64 | BPF_MOV | BPF_K, 0, 0, 0, 0),
+		I(BPF_JMP | BPF_EXIT, 0, 0, 0, 0),
+	};
+	struct loupe_trace *t = record_insns(deep, sizeof(deep) / sizeof(deep[0]));
+	struct loupe_tree *tree = loupe_tree_create(t);
+	uint32_t at = 0;
+
+	(void)state;
+	assert_int_equal(loupe_trace_result(t)->phase, LOUPE_PHASE_STACK_DEPTH);
+	assert_int_equal(find_kind(tree, LOUPE_TREE_LEAF, &at)->end, LOUPE_END_EXIT);
+	loupe_tree_destroy(tree);
+	loupe_trace_destroy(t);
+
+	t = record_insns(endless, sizeof(endless) / sizeof(endless[0]));
+	tree = loupe_tree_create(t);
+	at = 0;
+	assert_int_equal(loupe_trace_result(t)->err, -E2BIG);
+	assert_int_equal(find_kind(tree, LOUPE_TREE_LEAF, &at)->end, LOUPE_END_REJECTED);
+	loupe_tree_destroy(tree);
+	loupe_trace_destroy(t);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_random_programs),
 		cmocka_unit_test(test_loop_is_folded),
 		cmocka_unit_test(test_pruned_leaf),
+		cmocka_unit_test(test_ends),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
