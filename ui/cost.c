@@ -132,6 +132,21 @@ static bool is_nested(const struct chains *chains, uint32_t chain, bool call)
 	return false;
 }
 
+/* A call is in its own count already where it is reached within itself: main as its own callback. */
+static void drop_nested_calls(const struct chains *chains, uint64_t *called)
+{
+	for (uint32_t step = 0; step < loupe_trace_step_cnt(chains->trace); step++) {
+		uint32_t insn = (uint32_t)loupe_trace_step_insn(chains->trace, step);
+
+		for (uint32_t c = chains->of_step[step]; c != NO_CHAIN; c = chains->at[c].parent) {
+			if (chains->at[c].parent == NO_CHAIN || chains->at[c].callsite != insn)
+				continue;
+			called[insn]--;
+			break;
+		}
+	}
+}
+
 /*
  * Adds to called[insn] what was processed in functions called there, and to funcs[n] what was in
  * function n and what it called. What lies within another call of the same is in its count already.
@@ -140,6 +155,7 @@ static int count_calls(const struct loupe_trace *trace, uint64_t *called, uint64
 {
 	struct chains chains = { .trace = trace };
 	struct loupe_path_info path;
+	bool nested = false;
 	int rc = 0;
 
 	chains.of_step = calloc((size_t)loupe_trace_step_cnt(trace) + 1, sizeof(*chains.of_step));
@@ -150,7 +166,9 @@ static int count_calls(const struct loupe_trace *trace, uint64_t *called, uint64
 	for (uint32_t c = chains.cnt; !rc && c--;) {
 		const struct chain *chain = &chains.at[c];
 
-		if (!is_nested(&chains, c, false))
+		if (is_nested(&chains, c, false))
+			nested = true;
+		else
 			funcs[chain->func] += chain->steps;
 		if (chain->parent == NO_CHAIN)
 			continue;
@@ -158,6 +176,8 @@ static int count_calls(const struct loupe_trace *trace, uint64_t *called, uint64
 		if (!is_nested(&chains, c, true))
 			called[chain->callsite] += chain->steps;
 	}
+	if (!rc && nested)
+		drop_nested_calls(&chains, called);
 	free(chains.of_step);
 	free(chains.at);
 	return rc;
