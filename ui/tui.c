@@ -165,13 +165,13 @@ static enum view_id suitable_view(const struct tui *tui, const struct subject *s
 		return wanted;
 	if (subject->filter || subject->state != SUBJECT_READY)
 		return VIEW_CFG;
+	/* where the model and the log beside it part */
+	if (subject->beside && !subject->beside->agrees)
+		return VIEW_LOG;
 	if (result->verdict == LOUPE_REJECTED && result->phase == LOUPE_PHASE_STACK_DEPTH)
 		return VIEW_CALLS;
 	if (subject->other)
 		return VIEW_COMPARE;
-	/* where the model and the log beside it part */
-	if (subject->beside && !subject->beside->agrees)
-		return VIEW_LOG;
 	if (result->verdict == LOUPE_REJECTED && result->phase != LOUPE_PHASE_EXPLORE_MAIN &&
 	    result->phase != LOUPE_PHASE_EXPLORE_SUBPROGS)
 		return subject->error_insn >= 0 ? VIEW_CFG : VIEW_LOG;

@@ -32,6 +32,8 @@ struct builder {
 	uint32_t insn_cap, place_cap, map_cap;
 	char *strings;
 	uint32_t strings_len, strings_cap;
+	uint32_t *table; /* offsets of strings by hash, 0: free */
+	uint32_t string_cnt, table_cap;
 	uint32_t func_start[MAX_FUNCS];
 	uint32_t func_name[MAX_FUNCS]; /* in strings, 0 if unknown */
 	bool func_known[MAX_FUNCS];
@@ -47,19 +49,63 @@ static bool grow(struct builder *b, void *at, uint32_t *cap, uint32_t need, size
 	return false;
 }
 
-/* Offset of a string; latest ones are looked at first, because lines repeat. */
+static uint32_t hash_string(const char *text, size_t len)
+{
+	uint32_t h = 2166136261u;
+
+	for (size_t i = 0; i < len; i++)
+		h = (h ^ (uint8_t)text[i]) * 16777619u;
+	return h;
+}
+
+/* Where a string is in the table, or could be put. */
+static uint32_t *string_place(struct builder *b, const char *text, size_t len)
+{
+	uint32_t at = hash_string(text, len) & (b->table_cap - 1);
+
+	while (b->table[at] && (strlen(b->strings + b->table[at]) != len ||
+				memcmp(b->strings + b->table[at], text, len) != 0))
+		at = (at + 1) & (b->table_cap - 1);
+	return &b->table[at];
+}
+
+static bool grow_table(struct builder *b)
+{
+	uint32_t *old = b->table, cap = b->table_cap;
+
+	b->table_cap = cap ? cap * 2 : 256;
+	b->table = calloc(b->table_cap, sizeof(*b->table));
+	if (!b->table) {
+		b->table = old;
+		b->table_cap = cap;
+		b->no_memory = true;
+		return false;
+	}
+	for (uint32_t i = 0; i < cap; i++) {
+		if (old[i])
+			*string_place(b, b->strings + old[i], strlen(b->strings + old[i])) = old[i];
+	}
+	free(old);
+	return true;
+}
+
+/* Offset of a string, each kept once: a source line is the same if its offsets are. */
 static uint32_t add_string(struct builder *b, const char *text, size_t len)
 {
-	uint32_t at = b->strings_len;
+	uint32_t at = b->strings_len, *place;
 
-	if (!len)
+	if (!len || (b->string_cnt * 2 >= b->table_cap && !grow_table(b)))
 		return 0;
-	if (len > UINT32_MAX / 4 ||
-	    !grow(b, &b->strings, &b->strings_cap, at + (uint32_t)len + 1, 1))
+	place = string_place(b, text, len);
+	if (*place)
+		return *place;
+	if (len > UINT32_MAX / 4 || !grow(b, &b->strings, &b->strings_cap, at + (uint32_t)len + 1, 1))
 		return 0;
 	memcpy(b->strings + at, text, len);
 	b->strings[at + len] = '\0';
 	b->strings_len += (uint32_t)len + 1;
+	b->string_cnt++;
+	*place = at;
 	return at;
 }
 
@@ -163,10 +209,14 @@ static bool room_for_insn(struct builder *b, uint32_t n)
 	return true;
 }
 
+/* Of "(bf) r1 = r2", or of "BUG_db". */
 static uint8_t insn_code(const char *text)
 {
-	char hex[3] = { text[1], text[2] };
+	const char *last = strrchr(text, '_');
+	const char *digits = *text == '(' || !last ? text + 1 : last + 1;
+	char hex[3] = { 0 };
 
+	memcpy(hex, digits, strnlen(digits, 2));
 	return (uint8_t)strtoul(hex, NULL, 16);
 }
 
@@ -180,8 +230,8 @@ static void add_insn(struct builder *b, uint32_t n, const char *text, size_t len
 		return;
 	snprintf(line, sizeof(line), "%.*s", (int)(len < sizeof(line) ? len : sizeof(line) - 1),
 		 text);
-	if (loupe_asm_insn(line, two, &err) < 0 || two[0].code != insn_code(text))
-		two[0] = (struct loupe_insn){ .code = insn_code(text) };
+	if (loupe_asm_insn(line, two, &err) < 0 || two[0].code != insn_code(line))
+		two[0] = (struct loupe_insn){ .code = insn_code(line) };
 	b->image->insns[n] = two[0];
 	if (two[0].code != (BPF_LD | BPF_IMM | BPF_DW))
 		return;
@@ -344,7 +394,7 @@ static bool make_btf(struct builder *b)
 {
 	struct loupe_image *image = b->image;
 	struct loupe_logged *log = b->log;
-	uint32_t funcs = 0, types_len, at;
+	uint32_t funcs = 0, types_len;
 	struct btf_header hdr = { .magic = BTF_MAGIC,
 				  .version = BTF_VERSION,
 				  .hdr_len = sizeof(hdr) };
@@ -379,14 +429,11 @@ static bool make_btf(struct builder *b)
 					     .type = 1 };
 	}
 	image->func_info_cnt = funcs;
-	at = b->strings_len;
-	for (uint32_t i = log->type_cnt; i-- > 0;) {
-		size_t len = strlen(log->types[i]);
-
-		at -= len ? (uint32_t)len + 1 : 0;
-		type[i] = (struct btf_type){ .name_off = len ? at : 0,
-					     .info = BTF_KIND_STRUCT << 24 };
-	}
+	for (uint32_t i = 0; i < log->type_cnt; i++)
+		type[i] = (struct btf_type){
+			.name_off = add_string(b, log->types[i], strlen(log->types[i])),
+			.info = BTF_KIND_STRUCT << 24,
+		};
 	return true;
 }
 
@@ -459,5 +506,6 @@ out:
 	free(frame);
 	free(b.places);
 	free(b.strings);
+	free(b.table);
 	return b.no_memory ? -ENOMEM : 0;
 }

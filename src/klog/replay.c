@@ -27,10 +27,12 @@ static enum loupe_phase late_phase(const char *text)
 		{ "combined stack size of ", LOUPE_PHASE_STACK_DEPTH },
 		{ "stack size of subprog ", LOUPE_PHASE_STACK_DEPTH },
 		{ "tail_calls are not allowed when call stack", LOUPE_PHASE_STACK_DEPTH },
+		{ "subprog has tail_call and async cb", LOUPE_PHASE_STACK_DEPTH },
 		{ "the call stack of ", LOUPE_PHASE_STACK_DEPTH },
 		{ "cannot call exception cb directly", LOUPE_PHASE_STACK_DEPTH },
 		{ "cannot tail call within exception cb", LOUPE_PHASE_STACK_DEPTH },
 		{ "cannot be patched due to 16-bit range", LOUPE_PHASE_DEAD_CODE },
+		{ "tail_call abusing map_ptr", LOUPE_PHASE_REWRITE },
 		{ "adding tail call poke descriptor failed", LOUPE_PHASE_REWRITE },
 		{ "No program to jit at insn ", LOUPE_PHASE_REWRITE },
 		{ "error during ctx access conversion", LOUPE_PHASE_REWRITE },
@@ -147,8 +149,6 @@ static void note_seen(struct walk *w, int32_t insn)
 	if (!at || w->st.speculative)
 		return;
 	w->result->insn_seen[insn] = 1;
-	if (at->code == (BPF_LD | BPF_IMM | BPF_DW) && (uint32_t)insn + 1 < w->result->insn_cnt)
-		w->result->insn_seen[insn + 1] = 1;
 }
 
 static void step_line(struct walk *w, int32_t insn)
@@ -390,6 +390,9 @@ static void judge(struct walk *w)
 	 * programs level 1 keeps no path. */
 	if (!(log->lacks & LOUPE_LACKS_END) &&
 	    (!path_ended(w) || (w->step_cnt && w->in_func && !(log->level & LOUPE_LOG_LEVEL2))))
+		rejected = true;
+	/* so was a program of which nothing was looked at */
+	if (!(log->lacks & LOUPE_LACKS_END) && !r->counters.insn_processed)
 		rejected = true;
 	/* errors on paths that only a mispredicting processor takes are made harmless */
 	if (w->path_speculative)

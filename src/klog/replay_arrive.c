@@ -131,6 +131,16 @@ static void take_held(struct walk *w)
 	w->held = NULL;
 }
 
+/* Both slots of a long constant were looked at when what follows is arrived at. */
+static void note_long_constant(struct walk *w)
+{
+	const struct loupe_insn *insn = insn_at(w, w->insn);
+
+	if (!w->finder && !w->st.speculative && insn && insn->code == (BPF_LD | BPF_IMM | BPF_DW) &&
+	    (uint32_t)w->insn + 1 < w->result->insn_cnt)
+		w->result->insn_seen[w->insn + 1] = 1;
+}
+
 /* Arrives, unless that was done. */
 void replay_arrive(struct walk *w)
 {
@@ -162,6 +172,7 @@ void replay_arrive(struct walk *w)
 			a.from = w->log->pops[w->pop_cnt].from;
 		replay_pop_path(w, &a);
 	} else if (!w->fresh) {
+		note_long_constant(w);
 		replay_overwrite(w, replay_is_pruned(&a));
 	}
 	w->prev = w->fresh ? -1 : w->insn;

@@ -101,12 +101,15 @@ static void note_forgotten(struct walk *w, struct live_set *set, const struct li
 	set->written = 0;
 }
 
-static void change_set(struct walk *w, struct live_set *set, const struct live_change *change)
+/* Changes one of the sets as a line tells. @return it before that: the line knows better what was in it */
+static uint64_t change_set(struct walk *w, struct live_set *set, const struct live_change *change)
 {
 	uint64_t *slots = change->written ? &set->written : &set->live;
+	uint64_t old = (*slots | change->lost) & ~change->gained;
 
 	set->update = w->live_update;
-	*slots = (*slots | change->gained) & ~change->lost;
+	*slots = (old | change->gained) & ~change->lost;
+	return old;
 }
 
 void replay_live_stack(struct walk *w)
@@ -114,7 +117,7 @@ void replay_live_stack(struct walk *w)
 	struct live_change change, next;
 	const struct log_item *item = &w->log->items[w->item];
 	struct live_set *set;
-	uint64_t live, written;
+	uint64_t old[2];
 
 	if (!live_change_scan(w->log, item, &change))
 		return;
@@ -122,18 +125,17 @@ void replay_live_stack(struct walk *w)
 	if (!set)
 		return;
 	note_forgotten(w, set, &change);
-	live = set->live;
-	written = set->written;
-	change_set(w, set, &change);
+	old[0] = set->live;
+	old[1] = set->written;
+	old[change.written] = change_set(w, set, &change);
 	if (!change.written && w->item + 1 < w->log->item_cnt && item[1].kind == FORM_LIVE_STACK &&
 	    live_change_scan(w->log, &item[1], &next) && next.written &&
 	    next.frameno == change.frameno && next.insn_idx == change.insn_idx &&
 	    !memcmp(&next.chain, &change.chain, sizeof(next.chain))) {
 		note_forgotten(w, set, &next);
-		written = set->written;
-		change_set(w, set, &next);
+		old[1] = change_set(w, set, &next);
 		w->item++;
 	}
-	TELL(w, live_stack, &change.chain, change.frameno, change.insn_idx, live, set->live,
-	     written, set->written);
+	TELL(w, live_stack, &change.chain, change.frameno, change.insn_idx, old[0], set->live,
+	     old[1], set->written);
 }

@@ -116,8 +116,10 @@ static bool take_insn(struct scan *s, struct scan_field *f)
 {
 	const char *from = s->at;
 
-	if (s->end - from < 4 || from[0] != '(' || hex_digit(from[1]) < 0 ||
-	    hex_digit(from[2]) < 0 || from[3] != ')')
+	/* the printer's word for what it does not know begins with BUG_ */
+	if (s->end - from < 4 ||
+	    (memcmp(from, "BUG_", 4) != 0 && (from[0] != '(' || hex_digit(from[1]) < 0 ||
+					      hex_digit(from[2]) < 0 || from[3] != ')')))
 		return false;
 	while (!is_end(s) && *s->at != ';')
 		s->at++;

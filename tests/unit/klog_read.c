@@ -172,6 +172,25 @@ static void test_cut(void **state)
 	finish(&r);
 }
 
+static void test_message_without_newline(void **state)
+{
+	struct read r;
+
+	(void)state;
+	read_log(&r,
+		 "invalid type id 1 in func infoprocessed 0 insns (limit 1000000) max_states_per_insn 0 "
+		 "total_states 0 peak_states 0 mark_read 0\n", 1, 0);
+	assert_int_equal(r.result->verdict, LOUPE_REJECTED);
+	assert_string_equal(loupe_trace_error(r.trace), "invalid type id 1 in func info");
+	finish(&r);
+	/* some refusals are silent */
+	read_log(&r,
+		 "processed 0 insns (limit 1000000) max_states_per_insn 0 total_states 0 peak_states 0 "
+		 "mark_read 0\n", 1, 0);
+	assert_int_equal(r.result->verdict, LOUPE_REJECTED);
+	finish(&r);
+}
+
 static void test_level_4(void **state)
 {
 	struct read r;
@@ -282,6 +301,7 @@ int main(void)
 		cmocka_unit_test(test_libbpf),
 		cmocka_unit_test(test_several),
 		cmocka_unit_test(test_cut),
+		cmocka_unit_test(test_message_without_newline),
 		cmocka_unit_test(test_level_4),
 		cmocka_unit_test(test_other_kernel),
 		cmocka_unit_test(test_control_characters),
