@@ -46,16 +46,20 @@ static void show_place(struct eval_view *view, int n)
 /* Runs the selected call and lights its way in both graphs. */
 static void light(struct eval_view *view)
 {
-	const struct calls_row *row = &view->calls.rows[view->scroll.cursor];
-	const struct loupe_filter_input input = { .data = &row->data, .len = sizeof(row->data) };
+	const struct calls_row *row;
 
+	if (!view->calls.cnt)
+		return;
+	row = &view->calls.rows[view->scroll.cursor];
 	for (int n = 0; n < 2; n++) {
+		const struct loupe_filter_input input = { .data = &row->data,
+							  .len = sizeof(row->data) };
 		struct loupe_filter_run run = { .path = view->path[n] };
 		struct cfg_side *side = &view->side[n];
 
 		memset(side->lit, 0xff, side->cnt * sizeof(*side->lit));
 		view->path_cnt[n] = 0;
-		if (!view->calls.cnt || loupe_filter_eval(filter_of(view, n), &input, &run, NULL))
+		if (loupe_filter_eval(filter_of(view, n), &input, &run, NULL))
 			continue;
 		view->path_cnt[n] = run.executed;
 		/* each instruction knows the next one, the last one itself */
@@ -258,6 +262,8 @@ static bool request(struct view *base, enum request request)
 {
 	struct eval_view *view = (struct eval_view *)base;
 
+	if (*view->problem)
+		return false;
 	switch (request) {
 	case REQ_NEXT_PANE:
 		set_focus(view, (view->focus + 1) % PANES);
@@ -292,7 +298,7 @@ static bool command(struct view *base, const char *name, const char *arg)
 	char text[240], why[200];
 	const char *words[10];
 
-	if (strcmp(name, "call") != 0)
+	if (strcmp(name, "call") != 0 || *view->problem)
 		return false;
 	/* of the architecture that the filter is for */
 	callers = loupe_why_callers(base->subject->why[0], &some);
