@@ -174,9 +174,17 @@ static int back_over_func_call(struct vf_env *env, struct vf_backtrack *bt, int3
 	if (bt->stack_masks[bt->frame])
 		return bug(env, "static subprog leftover stack slots %llx\n",
 			   (unsigned long long)bt->stack_masks[bt->frame]);
+	if (!bt->frame && *regs) {
+		/* see quirks: 6.18 writes to what would be the frame before the first */
+		env->result->kernel_crashes = true;
+		return vf_not_judged(env,
+				     "insn %d: a walk for precision would leave the outermost frame with "
+				     "arguments; a 6.18 kernel crashes",
+				     env->insn_idx);
+	}
 	if (bt->frame)
-		bt->reg_masks[bt->frame - 1] |= *regs & ARG_REGS;
-	*regs &= ~ARG_REGS;
+		bt->reg_masks[bt->frame - 1] |= *regs;
+	*regs = 0;
 	return leave_to_caller(env, bt);
 }
 
