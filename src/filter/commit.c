@@ -172,6 +172,16 @@ static int lead(struct committer *c, uint32_t id, enum loupe_way way, uint32_t t
 			       FILTER_ARGS(at, at));
 }
 
+/* Is insn the node's test? The graph knows A >= k only as A > k - 1. */
+static bool is_test_of(struct loupe_cbpf_insn insn, const struct filter_ir_node *n)
+{
+	if (insn.code == (BPF_JMP | BPF_JGE | BPF_K) && insn.k) {
+		insn.code = BPF_JMP | BPF_JGT | BPF_K;
+		insn.k--;
+	}
+	return n->code == insn.code && n->k == insn.k;
+}
+
 /* Says a test in the graph's words. */
 static int reword(struct committer *c, uint32_t id, const struct filter_ir_node *n)
 {
@@ -221,7 +231,7 @@ static int lead_all(struct committer *c)
 			continue;
 		n = node_at(c, c->item_of[id]);
 		if (n->f != FILTER_IR_NONE) {
-			if (n->code != insn.code || n->k != insn.k) {
+			if (!is_test_of(insn, n)) {
 				err = reword(c, id, n);
 				continue;
 			}
