@@ -340,9 +340,10 @@ static bool pass(struct vf_env *env, struct instance *inst)
  * The same where all successors of an insn come before it: no second pass would change anything, and
  * beyond the last insn that follows on a change there is none.
  */
-static void pass_once(struct vf_env *env, struct instance *inst)
+static bool pass_once(struct vf_env *env, struct instance *inst)
 {
 	const uint32_t *reach = env->liveness->reach;
+	bool changed = false;
 
 	for (uint32_t i = 0; i <= inst->frameno; i++) {
 		uint32_t to = inst->to;
@@ -350,22 +351,23 @@ static void pass_once(struct vf_env *env, struct instance *inst)
 		for (uint32_t k = inst->from; inst->frames[i] && k <= to; k++) {
 			uint32_t insn_idx = env->postorder[k];
 
-			if (update_insn(env, inst, i, insn_idx) && reach[insn_idx] > to)
+			if (!update_insn(env, inst, i, insn_idx))
+				continue;
+			changed = true;
+			if (reach[insn_idx] > to)
 				to = reach[insn_idx];
 		}
 	}
+	return changed;
 }
 
 static uint32_t run_to_fixed_point(struct vf_env *env, struct instance *inst)
 {
 	uint32_t iterations = 0;
 
-	/* listeners hear of the number of passes */
-	if (!env->liveness->has_loop[inst->subprogno] && !inst->must_write_dropped &&
-	    !vf_listening(env)) {
-		pass_once(env, inst);
-		return 1;
-	}
+	/* the kernel finds out by a second pass that there is no more to do */
+	if (!env->liveness->has_loop[inst->subprogno] && !inst->must_write_dropped)
+		return pass_once(env, inst) ? 2 : 1;
 	do
 		iterations++;
 	while (pass(env, inst));
