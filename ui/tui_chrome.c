@@ -204,7 +204,12 @@ static const char *phase_words(const struct loupe_verify_result *result, char *b
 	};
 
 	buf[0] = '\0';
-	if (result->verdict == LOUPE_REJECTED && names[result->phase])
+	if (result->verdict != LOUPE_REJECTED)
+		return buf;
+	/* a log does not tell what was being done then */
+	if (result->lacks && result->phase < LOUPE_PHASE_EXPLORE_MAIN)
+		snprintf(buf, size, "before exploration: ");
+	else if (names[result->phase])
 		snprintf(buf, size, "%s exploration, %s: ",
 			 result->phase < LOUPE_PHASE_EXPLORE_MAIN ? "before" : "after",
 			 names[result->phase]);

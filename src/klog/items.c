@@ -391,15 +391,14 @@ bool logged_find_items(struct loupe_logged *log)
 	return true;
 }
 
-/* The last line, perhaps behind a message without newline. */
-static bool has_end(const struct scan *s)
+bool items_end(const char *from, const char *to)
 {
 	static const char word[] = "processed ";
-	struct scan line = *s, t = *s;
+	struct scan line = { from, to }, t = { from, to };
 	const char *at;
 
 	scan_line_end(&line);
-	at = memmem(s->at, (size_t)(line.at - s->at), word, sizeof(word) - 1);
+	at = memmem(from, (size_t)(line.at - from), word, sizeof(word) - 1);
 	t.at = at ? at : t.at;
 	return at && take_form(&t, FORM_PROCESSED);
 }
@@ -417,7 +416,7 @@ bool items_sniff(const char *text, size_t len)
 
 		while (t.at < t.end && (*t.at == ' ' || *t.at == '\t'))
 			t.at++;
-		if (has_end(&s) || take_form(&t, FORM_LIVE_REGS) ||
+		if (items_end(s.at, s.end) || take_form(&t, FORM_LIVE_REGS) ||
 		    take_form(&t, FORM_STATE))
 			return true;
 		/* assembler text may have numbers and codes in front of instructions, but no states

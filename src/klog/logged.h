@@ -86,6 +86,8 @@ bool live_change_scan(const struct loupe_logged *log, const struct log_item *ite
 
 /* items.c: cuts the text into items. False when out of memory. */
 bool logged_find_items(struct loupe_logged *log);
+/* True if a log ends on the line at from: with the last line, or a message right before it. */
+bool items_end(const char *from, const char *to);
 /* True if text has a line that only a verifier log has. */
 bool items_sniff(const char *text, size_t len);
 

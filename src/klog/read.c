@@ -233,16 +233,6 @@ static int add_log(struct loupe_log_file *file, const char *path, char *text, si
 
 /* --- the whole text -------------------------------------------------------------------------- */
 
-static bool ends_log(const char *from, const char *to)
-{
-	struct scan_field f[FORM_MAX_FIELDS];
-	struct scan s = { from, to };
-
-	while (s.at < s.end && (*s.at == ' ' || *s.at == '\t'))
-		s.at++;
-	return form_scan(&s, FORM_PROCESSED, f);
-}
-
 static bool is_blank(const char *from, const char *to)
 {
 	while (from < to && isspace((unsigned char)*from))
@@ -292,7 +282,7 @@ static int take_line(struct collector *c, const char *from, const char *to)
 		return -ENOMEM;
 	memcpy(c->text + c->len, from, len);
 	c->len += len;
-	return !c->around.markers && ends_log(from, to) ? flush(c) : 0;
+	return !c->around.markers && items_end(from, to) ? flush(c) : 0;
 }
 
 static int collect(struct collector *c, char *text, size_t len)

@@ -410,12 +410,12 @@ static void judge(struct walk *w)
 		r->lacks |= LOUPE_LACKS_ERRNO;
 	if (r->verdict == LOUPE_NOT_JUDGED)
 		strcpy(r->reason, "the log ends before the verdict");
-	if (!w->step_cnt)
-		r->phase = r->verdict == LOUPE_ACCEPTED ? LOUPE_PHASE_DONE : LOUPE_PHASE_CFG;
-	else if (r->verdict == LOUPE_REJECTED)
+	if (r->verdict != LOUPE_REJECTED)
+		r->phase = LOUPE_PHASE_DONE;
+	else if (w->phase)
 		r->phase = w->phase;
 	else
-		r->phase = LOUPE_PHASE_DONE;
+		r->phase = r->counters.insn_processed ? LOUPE_PHASE_EXPLORE_MAIN : LOUPE_PHASE_CFG;
 	if (log->level & LOUPE_LOG_LEVEL2 && r->verdict == LOUPE_REJECTED &&
 	    r->counters.insn_processed == w->step_cnt + 1)
 		r->lacks |= LOUPE_LACKS_LAST_STEP;

@@ -319,7 +319,7 @@ bool reg_scan(const char *text, size_t len, uint32_t frameno, const struct scan_
 	if (reg->type == PTR_TO_STACK && !take_stack_offset(&s, reg, frameno))
 		return false;
 	if (reg->type == PTR_TO_ARENA && s.at == s.end) {
-		known_value(reg, 0);
+		unknown_bounds(reg); /* nothing else is written of it */
 		return true;
 	}
 	if (reg->type == PTR_TO_STACK && s.at == s.end)

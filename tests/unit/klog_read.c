@@ -211,6 +211,99 @@ static void test_level_4(void **state)
 	finish(&r);
 }
 
+#define LAST_LINE(insns)                                                                           \
+	"processed " insns " insns (limit 1000000) max_states_per_insn 0 total_states 0 "          \
+	"peak_states 0 mark_read 0\n"
+
+/* Rejected before a state was known. */
+static void test_early(void **state)
+{
+	struct read r;
+
+	(void)state;
+	/* the kernel ends some messages without a newline */
+	read_log(&r, "nonzero insn_off 1 for the first func info record" LAST_LINE("0"), 1, 0);
+	assert_int_equal(r.result->verdict, LOUPE_REJECTED);
+	assert_true(r.result->phase < LOUPE_PHASE_EXPLORE_MAIN);
+	assert_string_equal(loupe_trace_error(r.trace),
+			    "nonzero insn_off 1 for the first func info record");
+	assert_int_equal(loupe_trace_step_cnt(r.trace), 0);
+	assert_int_equal(loupe_trace_error_step(r.trace), LOUPE_NO_STEP);
+	assert_true(r.result->lacks & LOUPE_LACKS_STEPS);
+	assert_false(r.result->lacks & LOUPE_LACKS_END);
+	finish(&r);
+	/* such a message ends its log, too */
+	read_log(&r, "missing btf func_info" LAST_LINE("0") LAST_LINE("7"), 2, 1);
+	assert_int_equal(r.result->verdict, LOUPE_ACCEPTED);
+	finish(&r);
+	read_log(&r,
+		 "libbpf: prog 'x': -- BEGIN PROG LOAD LOG --\n"
+		 "missing btf func_info\n-- END PROG LOAD LOG --\n",
+		 1, 0);
+	assert_int_equal(r.result->verdict, LOUPE_REJECTED);
+	assert_string_equal(loupe_trace_error(r.trace), "missing btf func_info");
+	finish(&r);
+	/* what was explored shows in the counters alone at level 4 */
+	read_log(&r, "R0 !read_ok\n" LAST_LINE("3"), 1, 0);
+	assert_int_equal(r.result->verdict, LOUPE_REJECTED);
+	assert_int_equal(r.result->phase, LOUPE_PHASE_EXPLORE_MAIN);
+	assert_int_equal(loupe_trace_error_step(r.trace), LOUPE_NO_STEP);
+	finish(&r);
+}
+
+/* Rejected by a phase after exploration. */
+static void test_late(void **state)
+{
+	static const struct {
+		const char *message;
+		enum loupe_phase phase;
+	} rows[] = {
+		{ "verifier bug: subprog has tail_call and async cb", LOUPE_PHASE_STACK_DEPTH },
+		{ "tail_call abusing map_ptr", LOUPE_PHASE_REWRITE },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		char text[1024];
+		struct read r;
+
+		snprintf(text, sizeof(text),
+			 "Live regs before insn:\n"
+			 "      0: .......... (b7) r0 = 0\n      1: 0......... (95) exit\n"
+			 "0: R1=ctx() R10=fp0\n0: (b7) r0 = 0      ; R0=0\n1: (95) exit\n%s\n%s",
+			 rows[i].message, LAST_LINE("2"));
+		read_log(&r, text, 1, 0);
+		assert_int_equal(r.result->verdict, LOUPE_REJECTED);
+		assert_int_equal(r.result->phase, rows[i].phase);
+		assert_int_equal(loupe_trace_error_step(r.trace), LOUPE_NO_STEP);
+		finish(&r);
+	}
+}
+
+static void test_insns(void **state)
+{
+	struct read r;
+
+	(void)state;
+	/* no form: only the code is known; its arrival has a line like any other */
+	read_log(&r,
+		 "0: R1=ctx() R10=fp0\n0: (b7) r1 = 1      ; R1=1\n1: BUG_db\n"
+		 "BPF_ATOMIC uses invalid atomic opcode 33\n" LAST_LINE("2"),
+		 1, 0);
+	assert_int_equal(loupe_trace_step_cnt(r.trace), 2);
+	assert_int_equal(r.image->insns[1].code, 0xdb);
+	assert_int_equal(loupe_trace_error_step(r.trace), 1);
+	finish(&r);
+	/* of an ldimm64 that is wrong the second slot is not reached */
+	read_log(&r,
+		 "0: R1=ctx() R10=fp0\n0: (18) r1 = 0x1      ; R1=1\n2: (18) r0 = 0x1\n"
+		 "BPF_LD_IMM64 uses reserved fields\n" LAST_LINE("2"),
+		 1, 0);
+	assert_int_equal(r.image->insn_cnt, 4);
+	assert_memory_equal(r.result->insn_seen, "\1\1\1\0", 4);
+	finish(&r);
+}
+
 static void test_other_kernel(void **state)
 {
 	struct loupe_value value;
@@ -303,6 +396,9 @@ int main(void)
 		cmocka_unit_test(test_cut),
 		cmocka_unit_test(test_message_without_newline),
 		cmocka_unit_test(test_level_4),
+		cmocka_unit_test(test_early),
+		cmocka_unit_test(test_late),
+		cmocka_unit_test(test_insns),
 		cmocka_unit_test(test_other_kernel),
 		cmocka_unit_test(test_control_characters),
 		cmocka_unit_test(test_no_log),
