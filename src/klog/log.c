@@ -144,7 +144,9 @@ void log_put_cut(struct loupe_log *log, enum form_id id, const struct field *fie
 
 int loupe_log_finish(struct loupe_log *log)
 {
-	log_written(log);
+	/* where no verification began the kernel has no log at all */
+	if (log_position(log))
+		log_written(log);
 	if (log->start > log->base)
 		drop_before(log, log->start);
 	if (log->sink)
