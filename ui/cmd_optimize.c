@@ -73,14 +73,10 @@ static int explain(const struct args *args, const struct emission *e, uint32_t l
 {
 	struct loupe_why_select select = { .level = level };
 	struct loupe_why *before = NULL, *after = NULL;
-	struct loupe_error err;
 	char *text = NULL;
 	size_t len = 0;
-	int status = STATUS_OK;
+	int status = emission_why(e, &before, &after);
 
-	if (loupe_why_create(e->input->filter, e->input->policy, e->input->arch, &before, &err) ||
-	    loupe_why_create(e->result, e->input->policy, e->input->arch, &after, &err))
-		status = complain(&err);
 	if (!status)
 		status = parse_what(args, after, &select);
 	if (!status && loupe_why_text(before, after, e->rw, &select, &text, &len))

@@ -377,6 +377,38 @@ int64_t compare_pair_of(const struct compare *c, int side, uint32_t step)
 	return at;
 }
 
+/* --- lines by what they cost ----------------------------------------------------------------- */
+
+uint64_t compare_difference(const struct compare_line *line)
+{
+	return line->cost[0] > line->cost[1] ? line->cost[0] - line->cost[1]
+					     : line->cost[1] - line->cost[0];
+}
+
+static int by_difference(const void *x, const void *y, void *data)
+{
+	const struct compare *c = data;
+	uint32_t a = *(const uint32_t *)x, b = *(const uint32_t *)y;
+	uint64_t da = compare_difference(&c->lines[a]), db = compare_difference(&c->lines[b]);
+
+	if (da != db)
+		return da > db ? -1 : 1;
+	return a < b ? -1 : a > b;
+}
+
+static int sort_lines(struct compare *c)
+{
+	c->by_cost = calloc((size_t)c->line_cnt + 1, sizeof(*c->by_cost));
+	if (!c->by_cost)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < c->line_cnt; i++) {
+		if (c->lines[i].cost[0] || c->lines[i].cost[1])
+			c->by_cost[c->cost_cnt++] = i;
+	}
+	qsort_r(c->by_cost, c->cost_cnt, sizeof(*c->by_cost), by_difference, c);
+	return 0;
+}
+
 int compare_make(struct compare *c, const struct loupe_trace *const traces[COMPARE_SIDES],
 		 const struct loupe_source *const sources[COMPARE_SIDES])
 {
@@ -389,6 +421,8 @@ int compare_make(struct compare *c, const struct loupe_trace *const traces[COMPA
 	for (int side = 0; side < COMPARE_SIDES && !rc; side++)
 		rc = make_runs(c, side);
 	if (!rc)
+		rc = sort_lines(c);
+	if (!rc)
 		rc = make_pairs(c);
 	if (!rc)
 		make_words(c);
@@ -400,6 +434,7 @@ void compare_finish(struct compare *c)
 	for (uint32_t i = 0; i < c->line_cnt; i++)
 		free(c->lines[i].text);
 	free(c->lines);
+	free(c->by_cost);
 	for (int side = 0; side < COMPARE_SIDES; side++) {
 		free(c->line_of[side]);
 		free(c->runs[side]);

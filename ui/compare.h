@@ -44,6 +44,8 @@ struct compare {
 	bool by_line; /* else by instruction */
 	struct compare_line *lines; /* in the order of the first program */
 	uint32_t line_cnt;
+	uint32_t *by_cost; /* lines that cost anything, largest difference first */
+	uint32_t cost_cnt;
 	uint32_t *line_of[COMPARE_SIDES]; /* by insn */
 	struct compare_run *runs[COMPARE_SIDES];
 	int64_t run_cnt[COMPARE_SIDES];
@@ -63,6 +65,9 @@ void compare_finish(struct compare *c);
 
 /** The pair that step of a side is in. */
 int64_t compare_pair_of(const struct compare *c, int side, uint32_t step);
+
+/** By how much the costs of a line differ. */
+uint64_t compare_difference(const struct compare_line *line);
 
 /** Where a line is: ":12", "insn 7". */
 void compare_place(const struct compare *c, int side, uint32_t line, char *buf, size_t size);

@@ -54,20 +54,27 @@ static int emit_picture(size_t picture, const struct loupe_filter *filter)
 	return status;
 }
 
+int emission_why(const struct emission *e, struct loupe_why **before, struct loupe_why **after)
+{
+	const struct input *input = e->input;
+	struct loupe_error err;
+
+	if (loupe_why_create(input->filter, input->policy, input->arch, before, &err) ||
+	    loupe_why_create(e->result, input->policy, input->arch, after, &err))
+		return complain(&err);
+	return STATUS_OK;
+}
+
 static int emit_json(const struct emission *e)
 {
 	struct loupe_why *before = NULL, *after = NULL;
-	struct loupe_error err;
 	char *text = NULL;
 	size_t len = 0;
-	int status = STATUS_OK;
+	int status = emission_why(e, &before, &after);
 
-	if (loupe_why_create(e->input->filter, e->input->policy, e->input->arch, &before, &err) ||
-	    loupe_why_create(e->result, e->input->policy, e->input->arch, &after, &err))
-		status = complain(&err);
-	else if (loupe_why_json(before, after, e->rw, e->proof, &text, &len))
+	if (!status && loupe_why_json(before, after, e->rw, e->proof, &text, &len))
 		status = complain_text("out of memory");
-	else
+	if (!status)
 		fwrite(text, 1, len, stdout);
 	free(text);
 	loupe_why_destroy(after);

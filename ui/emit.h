@@ -4,6 +4,7 @@
 #define BPFLOUPE_UI_EMIT_H
 
 #include "bpfloupe/filter.h"
+#include "bpfloupe/why.h"
 #include "input.h"
 
 #define EMIT_FORMS "ddd, asm, words, c, raw, stats, graph, dot, svg or json"
@@ -14,6 +15,12 @@ struct emission {
 	const struct loupe_rewrite *rw;	   /* NULL: nothing was optimized */
 	const struct loupe_filter_proof *proof; /* NULL: there was nothing to prove */
 };
+
+/**
+ * What explains the filter before and after.
+ * @return exit status; 2 after one line on stderr. Destroy both in any case; they begin as NULL
+ */
+int emission_why(const struct emission *e, struct loupe_why **before, struct loupe_why **after);
 
 /** Whether there is a form of that name; NULL is the default one. */
 bool emit_knows(const char *form);

@@ -20,31 +20,12 @@ struct compare_view {
 	enum compare_mode mode;
 	int side; /* that Enter opens */
 	struct scroll scroll[MODES];
-	uint32_t *by_cost; /* lines, largest difference first */
-	uint32_t cost_cnt;
 	int h; /* rows when drawn last */
 };
 
 static int64_t row_cnt(const struct compare_view *view)
 {
-	return view->mode == BY_WAY ? view->compare.pair_cnt : view->cost_cnt;
-}
-
-static uint64_t difference(const struct compare_line *line)
-{
-	return line->cost[0] > line->cost[1] ? line->cost[0] - line->cost[1]
-					     : line->cost[1] - line->cost[0];
-}
-
-static int by_difference(const void *x, const void *y, void *data)
-{
-	const struct compare *c = data;
-	uint32_t a = *(const uint32_t *)x, b = *(const uint32_t *)y;
-	uint64_t da = difference(&c->lines[a]), db = difference(&c->lines[b]);
-
-	if (da != db)
-		return da > db ? -1 : 1;
-	return a < b ? -1 : a > b;
+	return view->mode == BY_WAY ? view->compare.pair_cnt : view->compare.cost_cnt;
 }
 
 /* Both verdicts are there: align them. */
@@ -57,16 +38,10 @@ static int make(struct compare_view *view)
 
 	if (rc)
 		return rc;
-	view->by_cost = calloc((size_t)c->line_cnt + 1, sizeof(*view->by_cost));
 	for (int side = 0; side < COMPARE_SIDES; side++)
 		view->cursor[side] = loupe_cursor_create(traces[side]);
-	if (!view->by_cost || !view->cursor[0] || !view->cursor[1])
+	if (!view->cursor[0] || !view->cursor[1])
 		return -ENOMEM;
-	for (uint32_t i = 0; i < c->line_cnt; i++) {
-		if (c->lines[i].cost[0] || c->lines[i].cost[1])
-			view->by_cost[view->cost_cnt++] = i;
-	}
-	qsort_r(view->by_cost, view->cost_cnt, sizeof(*view->by_cost), by_difference, c);
 	view->made = true;
 	scroll_to(&view->scroll[BY_WAY], c->first < 0 ? 0 : c->first, c->pair_cnt, view->h);
 	tui_say(view->view.tui, c->first < 0 ? UI_HIT : UI_MISS, "%s", c->words);
@@ -82,7 +57,7 @@ static uint32_t selected_step(const struct compare_view *view, int side)
 	if (at >= row_cnt(view))
 		return LOUPE_NO_STEP;
 	if (view->mode == BY_COST) {
-		const struct compare_line *line = &c->lines[view->by_cost[at]];
+		const struct compare_line *line = &c->lines[c->by_cost[at]];
 		uint32_t cnt = 0;
 		const uint32_t *visits =
 			line->insn[side] == COMPARE_NONE
@@ -170,9 +145,9 @@ static void draw_cost(struct compare_view *view, struct screen *screen, struct r
 	area.y++;
 	area.h--;
 	view->h = area.h;
-	scroll_fit(scroll, view->cost_cnt, area.h);
-	for (int i = 0; i < area.h && scroll->top + i < view->cost_cnt; i++) {
-		const struct compare_line *line = &c->lines[view->by_cost[scroll->top + i]];
+	scroll_fit(scroll, view->compare.cost_cnt, area.h);
+	for (int i = 0; i < area.h && scroll->top + i < view->compare.cost_cnt; i++) {
+		const struct compare_line *line = &c->lines[c->by_cost[scroll->top + i]];
 		char a[NUMBER_TEXT], b[NUMBER_TEXT], diff[NUMBER_TEXT], pct[32], of_a[40], of_b[40];
 		enum ui_role role = line->cost[0] == line->cost[1]  ? UI_DIM
 				    : line->cost[1] < line->cost[0] ? UI_HIT
@@ -180,22 +155,22 @@ static void draw_cost(struct compare_view *view, struct screen *screen, struct r
 
 		pen = pen_at(screen, area.x, area.y + i, area.w);
 		percent_text(line->cost[0], line->cost[1], pct, sizeof(pct));
-		compare_place(c, 0, view->by_cost[scroll->top + i], of_a, sizeof(of_a));
-		compare_place(c, 1, view->by_cost[scroll->top + i], of_b, sizeof(of_b));
+		compare_place(c, 0, c->by_cost[scroll->top + i], of_a, sizeof(of_a));
+		compare_place(c, 1, c->by_cost[scroll->top + i], of_b, sizeof(of_b));
 		pen_printf(&pen, UI_TEXT, "%11s %11s ", number_text(a, line->cost[0]),
 			   number_text(b, line->cost[1]));
 		pen_printf(&pen, role, "%c%10s %9s  ",
 			   line->cost[0] == line->cost[1]  ? ' '
 			   : line->cost[1] < line->cost[0] ? '-'
 							   : '+',
-			   number_text(diff, difference(line)), pct);
+			   number_text(diff, compare_difference(line)), pct);
 		pen_printf(&pen, UI_NUMBER, "%s %s ", of_a, of_b);
 		pen_text(&pen, UI_TEXT, line->text);
 		if (scroll->top + i == scroll->cursor)
 			screen_ground(screen, (struct rect){ area.x, area.y + i, area.w, 1 },
 				      UI_GROUND_CURSOR);
 	}
-	pane_more(screen, area, scroll->top, view->cost_cnt);
+	pane_more(screen, area, scroll->top, view->compare.cost_cnt);
 }
 
 /* The registers of a side at the selected step; those that the other has otherwise stand out. */
@@ -388,7 +363,7 @@ static const char *row_text(const struct compare_view *view, int64_t row)
 	int side;
 
 	if (view->mode == BY_COST)
-		return c->lines[view->by_cost[row]].text;
+		return c->lines[c->by_cost[row]].text;
 	p = &c->pairs[row];
 	side = p->run[0] == COMPARE_NONE;
 	return c->lines[c->runs[side][p->run[side]].line].text;
@@ -416,8 +391,8 @@ static int export(struct view *v, FILE *out)
 	const struct compare *c = &view->compare;
 
 	fprintf(out, "%s\n", c->words);
-	for (uint32_t i = 0; view->made && i < view->cost_cnt; i++) {
-		const struct compare_line *line = &c->lines[view->by_cost[i]];
+	for (uint32_t i = 0; view->made && i < view->compare.cost_cnt; i++) {
+		const struct compare_line *line = &c->lines[c->by_cost[i]];
 
 		fprintf(out, "%11llu %11llu %+12lld  %s\n", (unsigned long long)line->cost[0],
 			(unsigned long long)line->cost[1],
@@ -433,7 +408,6 @@ static void close_compare(struct view *v)
 	compare_finish(&view->compare);
 	for (int side = 0; side < COMPARE_SIDES; side++)
 		loupe_cursor_destroy(view->cursor[side]);
-	free(view->by_cost);
 }
 
 static int open_compare(struct view *v)

@@ -121,33 +121,13 @@ bool trace_count_compares(struct loupe_trace *t)
 /* First run at or after step. */
 static uint32_t run_lower(const struct loupe_trace *t, uint32_t step)
 {
-	uint32_t lo = 0, hi = (uint32_t)t->runs.cnt;
-
-	while (lo < hi) {
-		uint32_t mid = lo + (hi - lo) / 2;
-
-		if (t->runs.at[mid].step < step)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo;
+	return (uint32_t)TRACE_BELOW(&t->runs, step, step);
 }
 
 /* Run that holds comparison row. */
 static uint32_t run_of(const struct loupe_trace *t, uint64_t row)
 {
-	uint32_t lo = 0, hi = (uint32_t)t->runs.cnt;
-
-	while (hi - lo > 1) {
-		uint32_t mid = lo + (hi - lo) / 2;
-
-		if (t->runs.at[mid].first <= row)
-			lo = mid;
-		else
-			hi = mid;
-	}
-	return lo;
+	return (uint32_t)TRACE_LAST(&t->runs, first, row);
 }
 
 uint64_t trace_compare_lower(const struct loupe_trace *t, uint32_t step)
@@ -308,22 +288,6 @@ const uint32_t *loupe_trace_insn_checkpoints(const struct loupe_trace *t, uint32
 	return t->insn_ckpts + t->insn_ckpt_start[insn];
 }
 
-/* Checkpoints born before step. */
-static uint32_t born_before(const struct loupe_trace *t, uint32_t step)
-{
-	uint32_t lo = 0, hi = (uint32_t)t->checkpoints.cnt;
-
-	while (lo < hi) {
-		uint32_t mid = lo + (hi - lo) / 2;
-
-		if (t->checkpoints.at[mid].born < step)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo;
-}
-
 uint32_t loupe_trace_parent_checkpoint(const struct loupe_trace *t, uint32_t step)
 {
 	uint32_t path = loupe_trace_path_of(t, step);
@@ -332,7 +296,7 @@ uint32_t loupe_trace_parent_checkpoint(const struct loupe_trace *t, uint32_t ste
 		return 0;
 	for (;;) {
 		const struct trace_path *p = &t->paths.at[path];
-		uint32_t serial = born_before(t, step);
+		uint32_t serial = (uint32_t)TRACE_BELOW(&t->checkpoints, born, step);
 
 		if (serial && t->checkpoints.at[serial - 1].born >= p->first)
 			return serial;

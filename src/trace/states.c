@@ -65,17 +65,9 @@ static void value_of(const struct loupe_trace *t, uint32_t flat, uint32_t change
 const struct trace_keyframe *trace_keyframe_in(const struct loupe_trace *t, uint32_t from,
 					       uint32_t to)
 {
-	size_t lo = 0, hi = t->keyframes.cnt;
+	size_t below = TRACE_BELOW(&t->keyframes, step, (uint64_t)to + 1);
 
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (t->keyframes.at[mid].step <= to)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo && t->keyframes.at[lo - 1].step >= from ? &t->keyframes.at[lo - 1] : NULL;
+	return below && t->keyframes.at[below - 1].step >= from ? &t->keyframes.at[below - 1] : NULL;
 }
 
 /* A walk back over a step's changes, path by path, until a keyframe or the function's start. */

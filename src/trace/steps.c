@@ -25,19 +25,7 @@ uint32_t loupe_trace_step_cnt(const struct loupe_trace *t)
 
 uint32_t loupe_trace_path_of(const struct loupe_trace *t, uint32_t step)
 {
-	uint32_t lo = 0, hi = (uint32_t)t->paths.cnt;
-
-	if (step >= t->step_cnt)
-		return LOUPE_NO_PATH;
-	while (hi - lo > 1) {
-		uint32_t mid = lo + (hi - lo) / 2;
-
-		if (t->paths.at[mid].first <= step)
-			lo = mid;
-		else
-			hi = mid;
-	}
-	return lo;
+	return step < t->step_cnt ? (uint32_t)TRACE_LAST(&t->paths, first, step) : LOUPE_NO_PATH;
 }
 
 uint32_t trace_pred(const struct loupe_trace *t, uint32_t step)
@@ -267,19 +255,11 @@ uint32_t trace_change_step(const struct loupe_trace *t, uint32_t change)
 void loupe_trace_scratched(const struct loupe_trace *t, uint32_t step, uint32_t *regs,
 			   uint64_t *slots)
 {
-	size_t lo = 0, hi = t->scratched_slots.cnt;
+	size_t at = TRACE_BELOW(&t->scratched_slots, step, step);
 
 	*regs = step < t->step_cnt ? t->steps.at[step].scratched : 0;
 	*slots = 0;
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (t->scratched_slots.at[mid].step < step)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	if (lo < t->scratched_slots.cnt && t->scratched_slots.at[lo].step == step)
-		*slots = t->scratched_slots.at[lo].lo | (uint64_t)t->scratched_slots.at[lo].hi
+	if (at < t->scratched_slots.cnt && t->scratched_slots.at[at].step == step)
+		*slots = t->scratched_slots.at[at].lo | (uint64_t)t->scratched_slots.at[at].hi
 								<< 32;
 }

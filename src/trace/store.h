@@ -58,6 +58,30 @@ void trace_vec_free(void *at, size_t cap, size_t elem);
 
 #define TRACE_PUSH(vec) (TRACE_ROOM(vec, 1) ? &(vec)->at[(vec)->cnt++] : NULL)
 
+/* In an array that is sorted by a field: how many elements are below key there. */
+#define TRACE_BELOW(vec, field, key)                         \
+	({                                                   \
+		size_t lo_ = 0, hi_ = (vec)->cnt;            \
+                                                             \
+		while (lo_ < hi_) {                          \
+			size_t mid_ = lo_ + (hi_ - lo_) / 2; \
+                                                             \
+			if ((vec)->at[mid_].field < (key))   \
+				lo_ = mid_ + 1;              \
+			else                                 \
+				hi_ = mid_;                  \
+		}                                            \
+		lo_;                                         \
+	})
+
+/* The last element that is at most key there; the first if there is none. */
+#define TRACE_LAST(vec, field, key)                                           \
+	({                                                                    \
+		size_t below_ = TRACE_BELOW(vec, field, (uint64_t)(key) + 1); \
+                                                                              \
+		below_ ? below_ - 1 : 0;                                      \
+	})
+
 #define TRACE_FREE(vec) trace_vec_free((vec)->at, (vec)->cap, sizeof(*(vec)->at))
 
 struct trace_step {

@@ -92,17 +92,9 @@ static uint32_t chain_enter(struct loupe_tree *tree, uint32_t parent, uint32_t c
 
 static uint32_t chain_of(const struct loupe_tree *tree, uint32_t step)
 {
-	size_t lo = 0, hi = tree->chain_ats.cnt;
+	const struct chain_at *at = tree->chain_ats.at;
 
-	while (hi - lo > 1) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (tree->chain_ats.at[mid].step <= step)
-			lo = mid;
-		else
-			hi = mid;
-	}
-	return tree->chain_ats.cnt ? tree->chain_ats.at[lo].chain : 0;
+	return at ? at[TRACE_LAST(&tree->chain_ats, step, step)].chain : 0;
 }
 
 /* The chain after going from one step's frame to another's. */
@@ -154,7 +146,7 @@ static bool find_chains(struct loupe_tree *tree)
 
 /* ---- subtrees as stretches of steps --------------------------------------------------------- */
 
-/* First push (checkpoint) whose step is at or after step. */
+/* First push, checkpoint whose step is at or after step. */
 static uint32_t push_lower(const struct loupe_trace *t, uint32_t step)
 {
 	return (uint32_t)loupe_trace_first_row(t, LOUPE_TABLE_PUSH, step);
@@ -162,17 +154,7 @@ static uint32_t push_lower(const struct loupe_trace *t, uint32_t step)
 
 static uint32_t checkpoint_lower(const struct loupe_trace *t, uint32_t step)
 {
-	uint32_t lo = 0, hi = (uint32_t)t->checkpoints.cnt;
-
-	while (lo < hi) {
-		uint32_t mid = lo + (hi - lo) / 2;
-
-		if (t->checkpoints.at[mid].born < step)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo;
+	return (uint32_t)TRACE_BELOW(&t->checkpoints, born, step);
 }
 
 /* Steps of the side of a push that was left for later; empty if it was never explored. */

@@ -24,18 +24,10 @@ int vf_clear_pkt_pointers(struct vf_env *env)
 
 	vf_reg_iter_init(&it, env, env->cur);
 	while ((reg = vf_reg_iter_next(&it))) {
-		struct loupe_reg *mut;
-
-		if (!vf_is_pkt_pointer(reg->type) && reg->type != PTR_TO_PACKET_END &&
-		    !is_pkt_slice(reg->type))
-			continue;
-		mut = vf_reg_iter_mut(&it);
-		if (!mut)
+		if ((vf_is_pkt_pointer(reg->type) || reg->type == PTR_TO_PACKET_END ||
+		     is_pkt_slice(reg->type)) &&
+		    vf_reg_iter_forget(&it))
 			return -ENOMEM;
-		if (env->allow_ptr_leaks)
-			vf_reg_unknown(env, mut);
-		else
-			vf_reg_not_init(env, mut);
 	}
 	return 0;
 }

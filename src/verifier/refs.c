@@ -65,17 +65,8 @@ int vf_ref_release(struct vf_env *env, uint32_t id)
 		return err;
 	vf_reg_iter_init(&it, env, env->cur);
 	while ((reg = vf_reg_iter_next(&it))) {
-		struct loupe_reg *mut;
-
-		if (reg->ref_obj_id != id)
-			continue;
-		mut = vf_reg_iter_mut(&it);
-		if (!mut)
+		if (reg->ref_obj_id == id && vf_reg_iter_forget(&it))
 			return -ENOMEM;
-		if (env->allow_ptr_leaks)
-			vf_reg_unknown(env, mut);
-		else
-			vf_reg_not_init(env, mut);
 	}
 	return 0;
 }

@@ -182,6 +182,19 @@ struct loupe_reg *vf_reg_iter_mut(struct vf_reg_iter *it)
 	return frame ? &frame->regs[it->at] : NULL;
 }
 
+int vf_reg_iter_forget(struct vf_reg_iter *it)
+{
+	struct loupe_reg *reg = vf_reg_iter_mut(it);
+
+	if (!reg)
+		return -ENOMEM;
+	if (it->env->allow_ptr_leaks)
+		vf_reg_unknown(it->env, reg);
+	else
+		vf_reg_not_init(it->env, reg);
+	return 0;
+}
+
 /* --- whole states ------------------------------------------------------------------------- */
 
 /* @return the copy, NULL for an empty array or without memory */

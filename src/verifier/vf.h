@@ -332,6 +332,9 @@ void vf_reg_iter_init(struct vf_reg_iter *it, struct vf_env *env, struct loupe_s
 const struct loupe_reg *vf_reg_iter_next(struct vf_reg_iter *it);
 /* The one visited last, for writing. NULL when out of memory. */
 struct loupe_reg *vf_reg_iter_mut(struct vf_reg_iter *it);
+/* What the one visited last holds is valid no more: an unknown number, or for users who may not see
+ * addresses nothing. 0 or -ENOMEM. */
+int vf_reg_iter_forget(struct vf_reg_iter *it);
 
 /* Shares stacks and caller frames. What dst holds is overwritten; -ENOMEM ends the run. */
 int vf_state_copy(struct vf_env *env, struct loupe_state *dst, const struct loupe_state *src);

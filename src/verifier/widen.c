@@ -5,17 +5,6 @@
  */
 #include "verifier/vf.h"
 
-static bool same_callsites(const struct loupe_state *a, const struct loupe_state *b)
-{
-	if (a->curframe != b->curframe)
-		return false;
-	for (uint32_t i = 0; i <= a->curframe; i++) {
-		if (a->frame[i]->callsite != b->frame[i]->callsite)
-			return false;
-	}
-	return true;
-}
-
 struct loupe_state *vf_find_prev_entry(struct vf_env *env, const struct loupe_state *cur,
 				       int32_t insn_idx)
 {
@@ -23,7 +12,7 @@ struct loupe_state *vf_find_prev_entry(struct vf_env *env, const struct loupe_st
 	for (struct vf_checkpoint *cp = *vf_bucket(env, insn_idx); cp; cp = cp->next) {
 		struct loupe_state *st = &cp->state;
 
-		if (st->insn_idx == insn_idx && st->branches && same_callsites(st, cur) &&
+		if (st->insn_idx == insn_idx && st->branches && vf_same_callsites(st, cur) &&
 		    st->dfs_depth < cur->dfs_depth)
 			return st;
 	}

@@ -18,7 +18,6 @@
  *        golden --nobody DIR [NAME...]   the same for an ordinary user: programs of the two types
  *                                        that one may load, and all others as socket filters
  */
-#include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -31,8 +30,9 @@
 #include "bpfloupe/load.h"
 #include "bpfloupe/log.h"
 #include "bpfloupe/verify.h"
+#include "names.h"
 
-enum { PATH_SIZE = 4096, LOG_MAX = 256 << 10, MAX_NAMES = 4096, CPUS = 2, SKIPPED = 77 };
+enum { PATH_SIZE = 4096, LOG_MAX = 256 << 10, CPUS = 2, SKIPPED = 77 };
 
 enum mode { COMPARE, RECORD, LIVE, NOBODY };
 
@@ -349,34 +349,9 @@ static bool check(const struct golden *golden)
 
 /* --- which ------------------------------------------------------------------------------------ */
 
-static int by_name(const void *a, const void *b)
+static bool run(const char *dir, const char *name, void *data)
 {
-	return strcmp(*(char *const *)a, *(char *const *)b);
-}
-
-static uint32_t list_names(const char *path, char **names)
-{
-	DIR *dir = opendir(path);
-	struct dirent *entry;
-	uint32_t cnt = 0;
-
-	while (dir && cnt < MAX_NAMES && (entry = readdir(dir))) {
-		char *dot = strrchr(entry->d_name, '.');
-
-		if (!dot || strcmp(dot, ".bpfasm") != 0)
-			continue;
-		*dot = '\0';
-		names[cnt] = strdup(entry->d_name);
-		cnt += names[cnt] != NULL;
-	}
-	if (dir)
-		closedir(dir);
-	qsort(names, cnt, sizeof(*names), by_name);
-	return cnt;
-}
-
-static bool run(const char *dir, const char *name, enum mode mode)
-{
+	enum mode mode = *(enum mode *)data;
 	struct golden golden;
 	bool ok = true;
 
@@ -414,9 +389,8 @@ static int check_kernel(enum mode mode)
 
 int main(int argc, char **argv)
 {
-	static char *names[MAX_NAMES];
 	enum mode mode = COMPARE;
-	uint32_t cnt = 0, failed = 0;
+	uint32_t cnt, failed;
 	const char *dir;
 	int first, status;
 
@@ -435,14 +409,7 @@ int main(int argc, char **argv)
 	status = mode == COMPARE ? 0 : check_kernel(mode);
 	if (status)
 		return status;
-	for (int i = first + 1; i < argc; i++)
-		names[cnt++] = strdup(argv[i]);
-	if (!cnt)
-		cnt = list_names(dir, names);
-	for (uint32_t i = 0; i < cnt; i++) {
-		failed += !run(dir, names[i], mode);
-		free(names[i]);
-	}
+	cnt = each_program(dir, argv + first + 1, argc - first - 1, run, &mode, &failed);
 	printf("%u of %u as they should be\n", cnt - failed, cnt);
 	if (mode == NOBODY)
 		printf("%u of the two types; %u not loaded, for their maps\n", loadable_cnt,

@@ -5,14 +5,14 @@
  *
  * usage: log_read DIR [NAME...]
  */
-#include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "bpfloupe.h"
+#include "names.h"
 
-enum { PATH_SIZE = 4096, MAX_NAMES = 4096, CPUS = 2, MAX_COMPLAINTS = 3, BPF_LDIMM64 = 0x18 };
+enum { PATH_SIZE = 4096, CPUS = 2, MAX_COMPLAINTS = 3, BPF_LDIMM64 = 0x18 };
 
 /* What the log shows of the current frame at a step: before its insn, and behind a jump. */
 struct shown {
@@ -756,8 +756,13 @@ static bool check(const char *name, const struct loupe_image *image, const char 
 	return !p->complaints;
 }
 
-static bool run(const char *dir, const char *name, uint64_t *compared, uint64_t *silent)
+struct totals {
+	uint64_t compared, silent; /* registers and slots */
+};
+
+static bool run(const char *dir, const char *name, void *data)
 {
+	struct totals *totals = data;
 	static const uint32_t levels[] = { 6, 4, 1 };
 	const struct loupe_load_opts load = { .size = sizeof(load), .cpus = CPUS };
 	struct loupe_program_list list;
@@ -781,8 +786,8 @@ static bool run(const char *dir, const char *name, uint64_t *compared, uint64_t 
 		/* without any text there is no log: the load failed before */
 		if (log && len) {
 			ok &= check(name, list.progs[0].image, log, len, levels[i], &p);
-			*compared += p.compared;
-			*silent += p.silent;
+			totals->compared += p.compared;
+			totals->silent += p.silent;
 		}
 		free(log);
 	}
@@ -792,47 +797,19 @@ static bool run(const char *dir, const char *name, uint64_t *compared, uint64_t 
 	return ok;
 }
 
-static int by_name(const void *a, const void *b)
-{
-	return strcmp(*(char *const *)a, *(char *const *)b);
-}
-
-static uint32_t list_names(const char *path, char **names)
-{
-	DIR *dir = opendir(path);
-	struct dirent *entry;
-	uint32_t cnt = 0;
-
-	while (dir && cnt < MAX_NAMES && (entry = readdir(dir))) {
-		char *dot = strrchr(entry->d_name, '.');
-
-		if (!dot || strcmp(dot, ".bpfasm") != 0)
-			continue;
-		*dot = '\0';
-		names[cnt++] = strdup(entry->d_name);
-	}
-	if (dir)
-		closedir(dir);
-	qsort(names, cnt, sizeof(*names), by_name);
-	return cnt;
-}
-
 int main(int argc, char **argv)
 {
-	static char *names[MAX_NAMES];
-	uint32_t cnt = 0, failed = 0;
-	uint64_t compared = 0, silent = 0;
+	struct totals totals = { 0 };
+	uint32_t cnt, failed;
 
-	for (int i = 2; i < argc; i++)
-		names[cnt++] = strdup(argv[i]);
-	if (argc > 1 && !cnt)
-		cnt = list_names(argv[1], names);
-	for (uint32_t i = 0; i < cnt; i++) {
-		failed += !run(argv[1], names[i], &compared, &silent);
-		free(names[i]);
+	if (argc < 2) {
+		fprintf(stderr, "usage: log_read DIR [NAME...]\n");
+		return 2;
 	}
+	cnt = each_program(argv[1], argv + 2, argc - 2, run, &totals, &failed);
 	printf("%u of %u read back; %llu registers and slots compared, %llu differ where the log "
 	       "is silent\n",
-	       cnt - failed, cnt, (unsigned long long)compared, (unsigned long long)silent);
+	       cnt - failed, cnt, (unsigned long long)totals.compared,
+	       (unsigned long long)totals.silent);
 	return failed || !cnt;
 }

@@ -15,10 +15,11 @@
 #include <unistd.h>
 
 #include "bpfloupe.h"
+#include "there.h"
 
 #define X32_BIT 0x40000000u
 
-enum { SKIPPED = 77, MAX_INSNS = 4096, MAX_CONDS = 6 };
+enum { MAX_INSNS = 4096, MAX_CONDS = 6 };
 
 static int add_rule(scmp_filter_ctx ctx, const struct loupe_policy_rule *rule)
 {
@@ -226,17 +227,5 @@ static int check(const char *path)
 
 int main(int argc, char **argv)
 {
-	int bad = 0, there = 0;
-
-	for (int i = 1; i < argc; i++) {
-		if (access(argv[i], R_OK))
-			continue;
-		there++;
-		bad += check(argv[i]);
-	}
-	if (!there) {
-		printf("skipped: the policies that this reads are not there\n");
-		return SKIPPED;
-	}
-	return bad ? 1 : 0;
+	return check_those_there(argc, argv, check);
 }

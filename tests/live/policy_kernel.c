@@ -19,8 +19,9 @@
 #include <unistd.h>
 
 #include "bpfloupe.h"
+#include "there.h"
 
-enum { SKIPPED = 77, MAX_ACTIONS = 100, FIRST_ERRNO = 1000 };
+enum { MAX_ACTIONS = 100, FIRST_ERRNO = 1000 };
 
 static uint32_t actions[MAX_ACTIONS], action_cnt;
 
@@ -238,17 +239,5 @@ static int check(const char *path)
 
 int main(int argc, char **argv)
 {
-	int bad = 0, there = 0;
-
-	for (int i = 1; i < argc; i++) {
-		if (access(argv[i], R_OK))
-			continue;
-		there++;
-		bad += check(argv[i]);
-	}
-	if (!there) {
-		printf("skipped: the policies that this reads are not there\n");
-		return SKIPPED;
-	}
-	return bad ? 1 : 0;
+	return check_those_there(argc, argv, check);
 }
