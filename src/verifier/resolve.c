@@ -161,6 +161,10 @@ static int check_direct_value(struct vf_env *env, const struct loupe_map *map, u
 {
 	int err = 0;
 
+	if (off >= VF_MAX_VAR_OFF) {
+		vf_msg(env, "direct value offset of %u is not allowed\n", off);
+		return -EINVAL;
+	}
 	switch (map->type) {
 	case BPF_MAP_TYPE_ARRAY:
 		if (map->max_entries != 1)
