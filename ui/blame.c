@@ -198,17 +198,48 @@ static void value_answer(struct blame *blame, const struct loupe_trace *trace)
 	}
 }
 
-/* The insn to look at made no value of the chain: it gets a row above it. */
-static int add_aside(struct blame *blame)
+/* Who holds a reference that was not released, or since when nobody does. */
+static void leak_answer(struct blame *blame, const struct loupe_trace *trace, const struct loupe_leak *leak)
 {
+	char got[64], name[32];
+	int len;
+
+	if (leak->acquired == LOUPE_NO_STEP)
+		snprintf(got, sizeof(got), "insn %d", leak->insn_idx);
+	else
+		snprintf(got, sizeof(got), "insn %d (step %u)", leak->insn_idx, leak->acquired);
+	words_loc(&leak->loc, false, name, sizeof(name));
+	len = snprintf(blame->answer, sizeof(blame->answer), "The reference that %s acquired is not released here", got);
+	if (leak->held == loupe_trace_error_step(trace))
+		snprintf(blame->answer + len, sizeof(blame->answer) - (size_t)len, "; %s holds it.", name);
+	else if (leak->held != LOUPE_NO_STEP)
+		snprintf(blame->answer + len, sizeof(blame->answer) - (size_t)len,
+			 "; %s held it last, up to insn %d (step %u).", name,
+			 loupe_trace_step_insn(trace, leak->held), leak->held);
+	else
+		snprintf(blame->answer + len, sizeof(blame->answer) - (size_t)len, ".");
+}
+
+/* The insn to look at made no value of the chain: it gets a row above it. */
+static int add_aside(struct blame *blame, const struct loupe_trace *trace)
+{
+	struct loupe_decision decision;
+	const char *what = "what decides about it";
+
 	for (uint32_t i = 0; i < blame->cnt; i++) {
 		if (blame->rows[i].named)
 			return 0;
 	}
-	if (blame->fault.step == LOUPE_NO_STEP || blame->fault.step == blame->step)
+	if (blame->fault.step == LOUPE_NO_STEP ||
+	    blame->fault.step == loupe_trace_error_step(trace))
 		return 0;
 	if (!add_row(blame))
 		return -ENOMEM;
+	if (blame->fault.step == blame->step)
+		what = "nothing holds it afterwards";
+	else if (loupe_trace_decisions(trace, blame->fault.step + 1, &decision, 1) &&
+		 decision.step == blame->fault.step)
+		what = "a condition on the way here";
 	memmove(blame->rows + 1, blame->rows, (blame->cnt - 1) * sizeof(*blame->rows));
 	blame->rows[0] = (struct blame_row){
 		.link = { .loc = blame->loc,
@@ -216,9 +247,14 @@ static int add_aside(struct blame *blame)
 			  .insn_idx = blame->fault.insn_idx },
 		.used = blame->step,
 		.named = true,
-		.aside = true,
+		.aside = what,
 	};
 	return 0;
+}
+
+static bool same_loc(const struct loupe_loc *a, const struct loupe_loc *b)
+{
+	return a->kind == b->kind && a->frameno == b->frameno && a->index == b->index;
 }
 
 /* The answer at a rejected step: the value, then the insn to look at. */
@@ -227,18 +263,26 @@ static void make_answer(struct blame *blame, const struct subject *subject)
 	const struct loupe_trace *trace = subject->trace;
 	struct loupe_insn_print_opts opts = { .symbol = loupe_insn_symbol, .no_code = true };
 	struct loupe_fault *fault = &blame->fault;
+	struct loupe_leak leak;
 	char text[96];
 	size_t len;
 
-	if (!blame->cnt || blame->loc.kind != LOUPE_LOC_REG ||
-	    blame->step != loupe_trace_error_step(trace) ||
-	    loupe_trace_fault(trace, subject->error, fault))
+	if (!blame->cnt || loupe_trace_fault(trace, subject->error, fault))
 		return;
+	blame->of_error = (blame->step == loupe_trace_error_step(trace) &&
+			   blame->loc.kind == LOUPE_LOC_REG) ||
+			  (blame->step == fault->at && same_loc(&blame->loc, &fault->loc));
+	if (!blame->of_error) {
+		fault->step = LOUPE_NO_STEP;
+		return;
+	}
 	for (uint32_t i = 0; i < blame->cnt; i++)
 		blame->rows[i].named = blame->rows[i].link.step == fault->step;
-	if (fault->named)
+	if (!loupe_trace_leak(trace, subject->error, &leak))
+		leak_answer(blame, trace, &leak);
+	else if (fault->named)
 		value_answer(blame, trace);
-	if (fault->lost)
+	if (fault->lost || (*blame->answer && fault->step == blame->step && !fault->named))
 		return;
 	opts.ctx = (void *)(uintptr_t)loupe_trace_image(trace);
 	loupe_insn_print(text, sizeof(text), &loupe_trace_insns(trace)[fault->insn_idx], &opts);
@@ -264,7 +308,7 @@ int blame_make(struct blame *blame, const struct subject *subject, uint32_t step
 	rc = follow(blame, subject->trace, step, loc, 0);
 	if (!rc) {
 		make_answer(blame, subject);
-		rc = add_aside(blame);
+		rc = add_aside(blame, subject->trace);
 	}
 	if (rc)
 		blame_finish(blame);

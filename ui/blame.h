@@ -12,7 +12,7 @@ struct blame_row {
 	uint32_t used;		  /* the step at which the value is used */
 	struct loupe_value value; /* that it gave */
 	bool named;		  /* the insn that the rejection comes from */
-	bool aside;		  /* it made no value: a condition on the way here */
+	const char *aside;	  /* it made no value: what it is instead; else NULL */
 };
 
 struct blame {
@@ -21,6 +21,7 @@ struct blame {
 	struct blame_row *rows; /* latest first; a second value's rows stand below its user */
 	uint32_t cnt, cap;
 	bool cut; /* there is more than is kept */
+	bool of_error; /* it is what a rejection is about */
 	struct loupe_fault fault; /* of a rejected step; its step is LOUPE_NO_STEP if it is none */
 	char answer[600]; /* of a rejected step: what is wrong with the value, and since when; or "" */
 };

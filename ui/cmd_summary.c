@@ -125,7 +125,7 @@ static void print_rejection(const struct subject *subject)
 	struct blame blame = { 0 };
 
 	if (explain_blames(subject) && !loupe_trace_fault(subject->trace, subject->error, &fault) &&
-	    !blame_make(&blame, subject, loupe_trace_error_step(subject->trace), fault.loc))
+	    !blame_make(&blame, subject, fault.at, fault.loc))
 		print_wrapped(blame.answer);
 	blame_finish(&blame);
 	if (!explanation)

@@ -66,17 +66,18 @@ static void show_step(struct blame_view *view, uint32_t step)
 	struct loupe_loc loc = { LOUPE_LOC_REG, 0, 0 }, wanted;
 	struct loupe_step_info info;
 	struct loupe_fault fault;
-	int reg = -1;
 
 	if (loupe_trace_step(subject->trace, step, &info))
 		return;
 	if (step == loupe_trace_error_step(subject->trace) &&
-	    !loupe_trace_fault(subject->trace, subject->error, &fault))
-		reg = fault.loc.index;
+	    !loupe_trace_fault(subject->trace, subject->error, &fault)) {
+		show_loc(view, fault.at, fault.loc);
+		return;
+	}
 	loc.frameno = (uint8_t)(info.frame_cnt - 1);
-	loc.index = reg >= 0 ? (uint8_t)reg : base_of(&loupe_trace_insns(subject->trace)[info.insn_idx]);
+	loc.index = base_of(&loupe_trace_insns(subject->trace)[info.insn_idx]);
 	/* what was selected in Walk, unless it is the error's turn */
-	if (reg < 0 && tui_loc(view->view.tui, &wanted) && has_value(view, step, wanted))
+	if (tui_loc(view->view.tui, &wanted) && has_value(view, step, wanted))
 		loc = wanted;
 	show_loc(view, step, loc);
 }
@@ -109,12 +110,10 @@ static int insn_w(int w)
 	return w >= 120 ? 46 : INSN_W;
 }
 
-#define ON_THE_WAY "a condition on the way here"
-
 static void row_words(const struct blame_row *row, char *buf, size_t size)
 {
 	if (row->aside)
-		snprintf(buf, size, ON_THE_WAY);
+		snprintf(buf, size, "%s", row->aside);
 	else
 		blame_words(&row->link, buf, size);
 }
@@ -159,7 +158,7 @@ static void draw_row(struct blame_view *view, const struct blame_row *row, struc
 	pen.end = at.x + at.w;
 	pen_to(&pen, x);
 	if (row->aside) {
-		pen_text(&pen, UI_DIM, wide ? "" : ON_THE_WAY);
+		pen_text(&pen, UI_DIM, wide ? "" : row->aside);
 	} else {
 		words_loc(&row->link.loc, false, name, sizeof(name));
 		pen_printf(&pen, UI_REG, "%s", name);
@@ -205,7 +204,8 @@ static struct footing footing_of(struct blame_view *view)
 	char how[128], name[32], value[240];
 
 	if (subject->result.verdict == LOUPE_REJECTED &&
-	    (!view->made || view->blame.step == loupe_trace_error_step(subject->trace)))
+	    (!view->made || view->blame.of_error ||
+	     view->blame.step == loupe_trace_error_step(subject->trace)))
 		footing.explanation = explain_error(subject->error);
 	if (view->made && view->blame.cnt) {
 		const struct blame_row *row = &view->blame.rows[view->scroll.cursor];

@@ -334,7 +334,10 @@ LOUPE_API uint32_t loupe_trace_blame_chain(const struct loupe_trace *trace, uint
 
 /* Where a rejection comes from. */
 struct loupe_fault {
-	struct loupe_loc loc; /* register that was not acceptable at the rejected step */
+	struct loupe_loc loc; /* register that was not acceptable at the rejected step; of a leaked
+				 reference what held it last */
+	uint32_t at;	      /* step at which loc is meant: the rejected one, or an earlier one if
+				 nothing holds a leaked reference any more */
 	bool named;	      /* the message names it; otherwise it is the one that the insn is about */
 	uint32_t step;	      /* whose insn is to blame: that made or limited the value, or the rejected
 				 one itself */
@@ -349,6 +352,22 @@ struct loupe_fault {
  */
 LOUPE_API int loupe_trace_fault(const struct loupe_trace *trace, const char *message,
 				struct loupe_fault *out);
+
+/* A reference that a path still has at its end. */
+struct loupe_leak {
+	uint32_t id;
+	int32_t insn_idx;     /* whose instruction acquired it */
+	uint32_t acquired;    /* at this step, LOUPE_NO_STEP: not found on the path */
+	uint32_t held;	      /* latest step at which something holds it, LOUPE_NO_STEP: nothing did */
+	struct loupe_loc loc; /* what holds it there */
+};
+
+/**
+ * The reference that was not released, of a message "Unreleased reference id=2 alloc_insn=12".
+ * @return 0; -ENOENT if the message is another one or the trace has no rejected step; -ENOMEM
+ */
+LOUPE_API int loupe_trace_leak(const struct loupe_trace *trace, const char *message,
+			       struct loupe_leak *out);
 
 /** The register that a message names first, -1 if it names none. */
 LOUPE_API int loupe_error_register(const char *message);

@@ -27,6 +27,7 @@ enum rule {
 	RULE_PACKET,  /* a packet pointer: where its bound was lost, or the check that gives none */
 	RULE_NULL,    /* a pointer that may be NULL: the check that does not help, or its maker */
 	RULE_WAY,     /* something is missing on this way: the branch that led to it last */
+	RULE_LEAK,    /* a release is missing: the branch that led past it, or what lost the reference */
 	RULE_MAP,     /* a map's value: where the map comes from */
 };
 
@@ -37,6 +38,7 @@ static const struct {
 	int reg;
 } rules[] = {
 	{ "pointer arithmetic", RULE_INSN, -1 },
+	{ "Unreleased reference", RULE_LEAK, -1 },
 	{ "reference leak", RULE_WAY, -1 },
 	{ "bpf_spin_lock-ed region", RULE_WAY, -1 },
 	{ "without taking a lock", RULE_WAY, -1 },
@@ -516,6 +518,35 @@ static uint32_t find_way(const struct search *s)
 	return cnt ? decisions[0].step : LOUPE_NO_STEP;
 }
 
+/* A comparison of the reference itself with NULL. */
+static bool checks_reference(const struct search *s, const struct loupe_decision *decision, uint32_t id)
+{
+	const struct loupe_insn *insn = &s->t->insns[decision->insn_idx];
+	uint32_t frameno = trace_frame_of(s->t, decision->step);
+
+	return BPF_SRC(insn->code) == BPF_K && insn->imm == 0 &&
+	       value_at(s->t, decision->step, reg_loc(frameno, insn->dst_reg)).ref_obj_id == id;
+}
+
+/*
+ * Where a reference was not released: the latest condition since it was acquired, other than whether it
+ * is NULL; else the instruction after which nothing holds it any more.
+ */
+static uint32_t find_leak(const struct search *s, const struct loupe_leak *leak)
+{
+	struct loupe_decision decisions[MAX_DECISIONS];
+	uint32_t cnt = loupe_trace_decisions(s->t, s->step, decisions, MAX_DECISIONS);
+
+	for (uint32_t i = 0; i < cnt; i++) {
+		if (leak->acquired != LOUPE_NO_STEP && decisions[i].step <= leak->acquired)
+			break;
+		if (decisions[i].other != LOUPE_OTHER_IMPOSSIBLE &&
+		    !checks_reference(s, &decisions[i], leak->id))
+			return decisions[i].step;
+	}
+	return leak->held;
+}
+
 /* The map of a value that was looked up: what gave the call its first argument. */
 static uint32_t find_map(const struct search *s, struct loupe_loc loc)
 {
@@ -558,6 +589,7 @@ static uint32_t apply(const struct search *s, enum rule rule, struct loupe_loc l
 
 	switch (rule) {
 	case RULE_INSN:
+	case RULE_LEAK: /* is about more than a value */
 		break;
 	case RULE_MAKER:
 		if (find_maker(s->t, s->step, loc, &link))
@@ -599,6 +631,7 @@ int loupe_trace_fault(const struct loupe_trace *t, const char *message, struct l
 	struct search s = { .t = t, .step = loupe_trace_error_step(t) };
 	enum rule rule = RULE_INSN;
 	int reg = loupe_error_register(message);
+	struct loupe_leak leak;
 
 	*out = (struct loupe_fault){ .step = LOUPE_NO_STEP, .insn_idx = -1 };
 	if (s.step == LOUPE_NO_STEP)
@@ -613,8 +646,19 @@ int loupe_trace_fault(const struct loupe_trace *t, const char *message, struct l
 		break;
 	}
 	out->named = reg >= 0;
+	out->at = s.step;
 	out->loc = reg_loc(s.frameno, reg >= 0 ? reg : usual_reg(&s, rule));
-	out->step = apply(&s, rule, out->loc, &out->lost);
+	if (rule == RULE_LEAK && !loupe_trace_leak(t, message, &leak)) {
+		out->step = find_leak(&s, &leak);
+		if (leak.held != LOUPE_NO_STEP) {
+			out->at = leak.held;
+			out->loc = leak.loc;
+		}
+	} else {
+		out->step = apply(&s, rule, out->loc, &out->lost);
+	}
+	if (out->step == LOUPE_NO_STEP)
+		out->step = s.step;
 	out->insn_idx = (int32_t)trace_insn_of(t, out->step);
 	return 0;
 }
