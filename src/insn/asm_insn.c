@@ -44,6 +44,9 @@ static int parse_call(struct asm_scan *scan, struct asm_insn *out)
 			return asm_fail(scan, start,
 					"helper %s has the number %d: leave it out or correct it",
 					name, helper);
+		/* "#0" is what the kernel prints of a weak kernel function that it lacks. */
+		if (*start == '#' && !insn->imm)
+			is_kfunc = true;
 		insn->src_reg = is_kfunc ? BPF_PSEUDO_KFUNC_CALL : 0;
 		/* The kernel calls a helper's number unknown when src_reg says that it is none. */
 		if (asm_word_is(&word, "unknown") && loupe_helper_name((uint32_t)insn->imm))

@@ -125,6 +125,13 @@ static int patch_insns(struct kernel_prepared *prep, struct loupe_error *err)
 			continue;
 		if (insn->src_reg == BPF_PSEUDO_MAP_FD || insn->src_reg == BPF_PSEUDO_MAP_VALUE)
 			ret = real_fd(prep, &insn->imm, err);
+		else if ((insn->src_reg == BPF_PSEUDO_MAP_IDX ||
+			  insn->src_reg == BPF_PSEUDO_MAP_IDX_VALUE) &&
+			 image->fd_array && (uint32_t)insn->imm >= image->fd_array_cnt)
+			ret = loupe_error_set(err, -EFAULT,
+					      "not judged by the kernel: insn %u names entry %d of "
+					      "fd_array, which has %u",
+					      i, insn->imm, image->fd_array_cnt);
 		else if (insn->src_reg == BPF_PSEUDO_BTF_ID && prep->insns[i + 1].imm)
 			ret = loupe_error_set(err, -EBADF,
 					      "not judged by the kernel: insn %u names a module's BTF", i);

@@ -13,6 +13,9 @@ static const char *kfunc_name(void *ctx, const struct loupe_insn *insn)
 {
 	const struct loupe_log *log = ctx;
 
+	/* Type 0 is void, whose name is empty. */
+	if (!insn->imm && !insn->off)
+		return "";
 	return insn->off ? NULL : names_type(log->form.names, 0, (uint32_t)insn->imm);
 }
 

@@ -34,6 +34,7 @@ static enum loupe_phase late_phase(const char *text)
 		{ "cannot be patched due to 16-bit range", LOUPE_PHASE_DEAD_CODE },
 		{ "tail_call abusing map_ptr", LOUPE_PHASE_REWRITE },
 		{ "adding tail call poke descriptor failed", LOUPE_PHASE_REWRITE },
+		{ "kernel function call not eliminated", LOUPE_PHASE_REWRITE },
 		{ "No program to jit at insn ", LOUPE_PHASE_REWRITE },
 		{ "error during ctx access conversion", LOUPE_PHASE_REWRITE },
 		{ "bpf verifier is misconfigured", LOUPE_PHASE_REWRITE },

@@ -422,9 +422,10 @@ int vf_check_loop_inlining(struct vf_env *env)
 
 /*
  * The JIT patches a tail call through one constant entry when that entry changes. An ordinary user's
- * tail call masks its index, for which the map must be known.
+ * tail call masks its index, for which the map must be known. A kernel function that there is not
+ * must not be called.
  */
-static int check_tail_calls(struct vf_env *env, const struct vf_program *prog)
+static int check_calls(struct vf_env *env, const struct vf_program *prog)
 {
 	uint32_t pokes = 0;
 
@@ -432,6 +433,10 @@ static int check_tail_calls(struct vf_env *env, const struct vf_program *prog)
 		const struct vf_aux *aux = &env->aux[prog->orig[i]];
 		const struct loupe_insn *insn = &prog->insns[i];
 
+		if (insn_is_kfunc_call(insn) && !insn->imm) {
+			vf_msg(env, "invalid kernel function call not eliminated in verifier pass\n");
+			return -EINVAL;
+		}
 		if (!insn_is_helper_call(insn) || insn->imm != BPF_FUNC_tail_call)
 			continue;
 		if (aux->map_unpriv && aux->map_poison) {
@@ -513,7 +518,7 @@ int vf_check_expansion(struct vf_env *env, const struct vf_program *prog)
 		apply(&g, PASS_LOOP);
 	err = check_conversions(env, prog);
 	if (!err)
-		err = check_tail_calls(env, prog);
+		err = check_calls(env, prog);
 	if (!err && !fits)
 		err = check_passes(&g, PASS_PROLOGUE, PASS_ZEXT);
 	if (!err)

@@ -66,10 +66,14 @@ static inline const char *vf_func_name(int32_t func_id)
 	return name ? name : "unknown";
 }
 
-/* Looking up with a known key in these never fails. */
-static inline bool vf_map_always_has_key(uint32_t map_type)
+/*
+ * Looking up with a known key below the number of entries never fails. An inner map may have fewer
+ * entries than its template if it is created so.
+ */
+static inline bool vf_map_always_has_key(const struct loupe_map *map)
 {
-	return map_type == BPF_MAP_TYPE_ARRAY || map_type == BPF_MAP_TYPE_PERCPU_ARRAY;
+	return (map->type == BPF_MAP_TYPE_ARRAY || map->type == BPF_MAP_TYPE_PERCPU_ARRAY) &&
+	       !(map->map_flags & BPF_F_INNER_MAP);
 }
 
 #endif

@@ -180,7 +180,7 @@ static int check_map_key(struct vf_env *env, uint32_t regno, struct vf_call_meta
 		return no_map(env, "key");
 	map = env->maps[meta->map].def;
 	err = vf_check_helper_mem(env, regno, (int)map->key_size, VF_READ, false, NULL);
-	if (err || !vf_map_always_has_key(map->type))
+	if (err || !vf_map_always_has_key(map))
 		return err;
 	return constant_key(env, &vf_cur_regs(env)[regno], (int)map->key_size, &meta->const_map_key);
 }

@@ -164,6 +164,10 @@ int vf_add_subprogs(struct vf_env *env)
 				    "CAP_BPF and CAP_SYS_ADMIN\n");
 			return -EPERM;
 		}
+		if (!own && !env->gpl_compatible) {
+			vf_msg(env, "cannot call kernel function from non-GPL compatible program\n");
+			return -EINVAL;
+		}
 		if (own)
 			err = add_subprog(env, target(i, insn->imm));
 		else if (insn->imm || insn->off)

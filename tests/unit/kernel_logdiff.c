@@ -48,6 +48,9 @@ static void equal_logs(void **state)
 	assert_true(same("0: (18) r1 = 0xffff888003f3a000   ; R1=map_ptr()\n",
 			 "0: (18) r1 = 0x0                  ; R1=map_ptr()\n", &diff) == false);
 	assert_true(same("0: (18) r1 = 0xffff888003f3a000\n", "0: (18) r1 = 0x0\n", &diff));
+	/* an arena's */
+	assert_true(same("0: (18) r1 = 0x7fdc6a0ec000\n", "0: (18) r1 = 0xffffc90001000000\n",
+			 &diff));
 	assert_true(same("0: (18) r1 = 0xffff888003f3a000 ; R1=map_ptr()\n",
 			 "0: (18) r1 = 0xffffc90000000000 ; R1=map_ptr()\n", &diff));
 }
