@@ -148,7 +148,8 @@ static int setup(struct vf_env *env)
 	env->exception_cb = -1;
 	env->allow_ptr_leaks = env->allow_uninit_stack = env->bpf_capable = privileged;
 	env->bypass_spec_v1 = env->bypass_spec_v4 = privileged;
-	env->strict_alignment = image->prog_flags & BPF_F_STRICT_ALIGNMENT;
+	env->strict_alignment = (image->prog_flags & BPF_F_STRICT_ALIGNMENT) &&
+				!(image->prog_flags & BPF_F_ANY_ALIGNMENT);
 	env->test_state_freq = (privileged && (image->prog_flags & BPF_F_TEST_STATE_FREQ)) ||
 			       env->opts->checkpoint_always;
 	env->test_reg_invariants = privileged && (image->prog_flags & BPF_F_TEST_REG_INVARIANTS);
