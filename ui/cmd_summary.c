@@ -8,20 +8,32 @@
 #include "beside.h"
 #include "blame.h"
 #include "commands.h"
+#include "cost.h"
 #include "explain.h"
 #include "input.h"
+#include "panes.h"
 #include "subject.h"
 
-/* Larger programs are not recorded for a summary: that would take twice the time. */
+/* Larger programs are not recorded for a summary unless rejected: that would take twice the time. */
 enum { MOST_ANSWERED = 200000 };
+
+/* The counters that the kernel prints, too. */
+static void print_counters(const struct loupe_counters *c)
+{
+	printf("  processed %u insn%s, %u state%s, %u at peak, at most %u in one walk\n", c->insn_processed,
+	       plural(c->insn_processed), c->total_states, plural(c->total_states), c->peak_states,
+	       c->max_states_per_insn);
+}
 
 static void print_where(const struct loupe_image *image)
 {
 	const char *type = loupe_prog_type_name(image->prog_type);
 
-	printf("%s%s%s: %s, %s, %u insns, %u maps, loaded by %s%s%s\n", input_base_name(image->file),
-	       image->object ? " > " : "", image->object ? image->object : "", image->name,
-	       type ? type : "unknown type", image->insn_cnt, image->map_cnt,
+	printf("%s%s%s: %s, %s, %u insn%s, %u map%s, loaded by %s%s%s\n",
+	       input_base_name(image->file), image->object ? " > " : "",
+	       image->object ? image->object : "", image->name,
+	       type ? type : "unknown type", image->insn_cnt, plural(image->insn_cnt), image->map_cnt,
+	       plural(image->map_cnt),
 	       image->host.loader ? image->host.loader : "unknown loader",
 	       image->host.kernel_btf ? " with kernel BTF " : "",
 	       image->host.kernel_btf ? image->host.kernel_btf : "");
@@ -63,9 +75,7 @@ static int summarize_log(const struct loupe_logged *logged, const struct loupe_i
 	printf("%s: %s, verifier log, %u insns\n", input_base_name(image->file), image->name,
 	       image->insn_cnt);
 	printf("  %s\n", verdict);
-	printf("  processed %u insns, %u states, %u at peak, at most %u in one walk\n",
-	       result.counters.insn_processed, result.counters.total_states,
-	       result.counters.peak_states, result.counters.max_states_per_insn);
+	print_counters(&result.counters);
 	printf("  %u steps read; the log lacks: %s\n", loupe_logged_step_cnt(logged), lacks);
 	text = loupe_logged_text(logged, &len);
 	if (result.verdict == LOUPE_REJECTED)
@@ -118,12 +128,33 @@ static void print_wrapped(const char *text)
 	}
 }
 
+/* What made a program too large. */
+static void print_cost(const struct subject *subject)
+{
+	const struct loupe_trace *trace = subject->trace;
+	struct listing listing = { 0 };
+	struct cost branches = { 0 };
+	char text[400];
+
+	if (!listing_init(&listing, loupe_trace_insns(trace), loupe_trace_insn_cnt(trace), subject->source) &&
+	    !cost_make(&branches, trace, subject->source, COST_BRANCH)) {
+		cost_why_long(&branches, trace, &listing, "", text, sizeof(text));
+		print_wrapped(text);
+	}
+	cost_finish(&branches);
+	listing_finish(&listing);
+}
+
 static void print_rejection(const struct subject *subject)
 {
 	const struct explanation *explanation = explain_error(subject->error);
 	struct loupe_fault fault;
 	struct blame blame = { 0 };
 
+	if (explain_counts(subject) && subject->trace)
+		print_cost(subject);
+	else if (explanation && !strncmp(subject->error, "rejected", 8))
+		print_wrapped(subject->error);
 	if (explain_blames(subject) && !loupe_trace_fault(subject->trace, subject->error, &fault) &&
 	    !blame_make(&blame, subject, fault.at, fault.loc))
 		print_wrapped(blame.answer);
@@ -189,19 +220,18 @@ static int summarize_image(const struct args *args, const struct input *input, u
 	verdict_text(&result, verdict, sizeof(verdict));
 	print_where(image);
 	printf("  %s\n", verdict);
-	printf("  processed %u insns, %u states, %u at peak, at most %u in one walk\n",
-	       result.counters.insn_processed, result.counters.total_states,
-	       result.counters.peak_states, result.counters.max_states_per_insn);
-	printf("  comparisons: %llu hits, %llu misses, %llu uncounted; %llu evictions\n",
-	       (unsigned long long)result.counters.compare_hits,
+	print_counters(&result.counters);
+	printf("  comparisons: %llu hit%s, %llu miss%s, %llu uncounted; %llu eviction%s\n",
+	       (unsigned long long)result.counters.compare_hits, plural(result.counters.compare_hits),
 	       (unsigned long long)result.counters.compare_misses,
+	       result.counters.compare_misses == 1 ? "" : "es",
 	       (unsigned long long)result.counters.compare_uncounted,
-	       (unsigned long long)result.counters.evictions);
+	       (unsigned long long)result.counters.evictions, plural(result.counters.evictions));
 	text = loupe_log_text(log, &len);
 	if (result.verdict == LOUPE_REJECTED && text)
 		print_tail(text, len);
 	loupe_log_destroy(log);
-	if (result.counters.insn_processed <= MOST_ANSWERED)
+	if (result.counters.insn_processed <= MOST_ANSWERED || result.verdict == LOUPE_REJECTED)
 		print_answer(args, input, n);
 	status = verdict_status(result.verdict);
 	loupe_verify_result_finish(&result);

@@ -5,6 +5,7 @@
 
 #include "bpfloupe/source.h"
 #include "bpfloupe/trace.h"
+#include "listing.h"
 
 /* What the counts are by. */
 enum cost_by {
@@ -47,6 +48,15 @@ struct cost {
 int cost_make(struct cost *cost, const struct loupe_trace *trace, const struct loupe_source *source,
 	      enum cost_by by);
 void cost_finish(struct cost *cost);
+
+/**
+ * What made a verification long: the branch that multiplied most, the checkpoints that missed most;
+ * or the loop, where branches had little part in it.
+ * @param branches  counted by COST_BRANCH
+ * @param where     behind it: where that is told, "" for nothing
+ */
+void cost_why_long(const struct cost *branches, const struct loupe_trace *trace,
+		   const struct listing *listing, const char *where, char *buf, size_t size);
 
 /** Name of what the counts are by: "line". */
 const char *cost_by_name(enum cost_by by);

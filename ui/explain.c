@@ -2,6 +2,8 @@
 /* Looking errors up. */
 #include "explain.h"
 
+#include "bpfloupe/insn.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -41,6 +43,21 @@ const struct explanation *explain_error(const char *message)
 		if (has_parts(message, table[i].pattern))
 			return &table[i];
 	}
+	return NULL;
+}
+
+const char *explain_silence(const struct loupe_image *image, const struct loupe_verify_result *result)
+{
+	enum { ENOTSUPP = 524 }; /* the kernel's own, no user sees it elsewhere */
+	const char *type;
+
+	if (result->verdict != LOUPE_REJECTED || result->err != -ENOTSUPP)
+		return NULL;
+	type = loupe_prog_type_name(image->prog_type);
+	if (type && !strcmp(type, "struct_ops") && !image->attach_btf_id)
+		return "rejected without a message: struct_ops of no kernel structure";
+	if (result->phase == LOUPE_PHASE_EXPLORE_MAIN || result->phase == LOUPE_PHASE_EXPLORE_SUBPROGS)
+		return "rejected without a message: constant of a map with several entries";
 	return NULL;
 }
 

@@ -14,6 +14,9 @@ struct explanation {
 /** The explanation of a message, NULL if there is none. */
 const struct explanation *explain_error(const char *message);
 
+/** What the kernel might have said of a rejection that it gives no message for; NULL: not known. */
+const char *explain_silence(const struct loupe_image *image, const struct loupe_verify_result *result);
+
 /** Explanation number i, NULL beyond the last one. */
 const struct explanation *explanation_get(size_t i);
 

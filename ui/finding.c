@@ -81,34 +81,47 @@ static struct loop find_loop(const struct loupe_trace *trace)
 	return best;
 }
 
-/* The first live register that every one of the first turns brings another value of. */
+/* True if every one of the first turns brings another value of a register or slot. */
+static bool turns(const struct loupe_trace *trace, const uint32_t *visits, uint32_t cnt, struct loupe_loc loc)
+{
+	for (uint32_t i = 1; i < cnt && i < MAX_TURNS; i++) {
+		struct loupe_value before = { 0 }, after = { 0 };
+
+		if (loupe_trace_value(trace, visits[i - 1], loc, &before) ||
+		    loupe_trace_value(trace, visits[i], loc, &after) || after.reg.type == NOT_INIT ||
+		    (before.reg.type == after.reg.type && before.reg.off == after.reg.off &&
+		     before.reg.umin == after.reg.umin && before.reg.umax == after.reg.umax))
+			return false;
+	}
+	return cnt > 1;
+}
+
+/* The first live register, or else slot, whose value is another one in every turn. */
 static bool find_turning(const struct loupe_trace *trace, uint32_t insn, struct loupe_loc *loc)
 {
 	const struct loupe_insn_facts *facts = loupe_trace_facts(trace, insn);
+	struct loupe_step_info info;
 	uint32_t cnt;
 	const uint32_t *visits = loupe_trace_visits(trace, insn, &cnt);
-	bool turns;
 
-	*loc = (struct loupe_loc){ .kind = LOUPE_LOC_REG };
-	for (int reg = 0; facts && cnt > 1 && reg < LOUPE_REG_FP; reg++) {
+	if (!cnt || loupe_trace_step(trace, visits[0], &info))
+		return false;
+	*loc = (struct loupe_loc){ .kind = LOUPE_LOC_REG, .frameno = (uint8_t)(info.frame_cnt - 1) };
+	for (int reg = 0; facts && reg < LOUPE_REG_FP; reg++) {
 		loc->index = (uint8_t)reg;
-		turns = (facts->live_regs >> reg & 1) != 0;
-		for (uint32_t i = 1; turns && i < cnt && i < MAX_TURNS; i++) {
-			struct loupe_value before = { 0 }, after = { 0 };
-
-			loupe_trace_value(trace, visits[i - 1], *loc, &before);
-			loupe_trace_value(trace, visits[i], *loc, &after);
-			turns = after.reg.type != NOT_INIT &&
-				(before.reg.type != after.reg.type || before.reg.off != after.reg.off ||
-				 before.reg.umin != after.reg.umin || before.reg.umax != after.reg.umax);
-		}
-		if (turns)
+		if ((facts->live_regs >> reg & 1) && turns(trace, visits, cnt, *loc))
+			return true;
+	}
+	loc->kind = LOUPE_LOC_SLOT;
+	for (int slot = 0; slot < LOUPE_MAX_SLOTS; slot++) {
+		loc->index = (uint8_t)slot;
+		if (turns(trace, visits, cnt, *loc))
 			return true;
 	}
 	return false;
 }
 
-static void find_loops(struct findings *findings, const struct loupe_trace *trace)
+bool finding_loop(const struct loupe_trace *trace, char *buf, size_t size)
 {
 	uint64_t row = loupe_trace_find_compare(trace, 0, true, 1u << LOUPE_CMP_LOOP_CONVERGED);
 	struct loupe_compare_info compare;
@@ -117,23 +130,24 @@ static void find_loops(struct findings *findings, const struct loupe_trace *trac
 	char turns[NUMBER_TEXT], name[32];
 
 	if (row != LOUPE_NO_ROW && !loupe_trace_compare(trace, row, &compare)) {
-		add(findings, NULL,
-		    "The loop at insn %d converged after %u arrivals: another turn brings nothing new",
-		    compare.insn_idx,
-		    loupe_trace_visit_lower(trace, (uint32_t)compare.insn_idx, compare.step) + 1);
-		return;
+		snprintf(buf, size,
+			 "The loop at insn %d converged after %u arrivals: another turn brings nothing new",
+			 compare.insn_idx,
+			 loupe_trace_visit_lower(trace, (uint32_t)compare.insn_idx, compare.step) + 1);
+		return true;
 	}
 	if (loop.turns < TURNS_WORTH_TELLING)
-		return;
+		return false;
 	if (find_turning(trace, loop.first, &loc)) {
 		words_loc(&loc, false, name, sizeof(name));
-		add(findings, NULL,
-		    "The loop of insns %u to %u was walked turn by turn, %s times, with another %s each time",
-		    loop.first, loop.last, number_text(turns, loop.turns), name);
+		snprintf(buf, size,
+			 "The loop of insns %u to %u was walked turn by turn, %s times, with another %s each time",
+			 loop.first, loop.last, number_text(turns, loop.turns), name);
 	} else {
-		add(findings, NULL, "The loop of insns %u to %u was walked turn by turn, %s times", loop.first,
-		    loop.last, number_text(turns, loop.turns));
+		snprintf(buf, size, "The loop of insns %u to %u was walked turn by turn, %s times", loop.first,
+			 loop.last, number_text(turns, loop.turns));
 	}
+	return true;
 }
 
 static uint32_t count_pruned(const struct loupe_trace *trace)
@@ -210,11 +224,13 @@ void findings_make(struct findings *findings, const struct loupe_trace *trace,
 {
 	const struct loupe_verify_result *result = loupe_trace_result(trace);
 	bool misses = result && result->counters.compare_misses;
+	char loop[FINDING_TEXT];
 	enum loupe_compare_outcome kind;
 
 	findings->cnt = 0;
 	find_eviction(findings, trace);
-	find_loops(findings, trace);
+	if (finding_loop(trace, loop, sizeof(loop)))
+		add(findings, NULL, "%s", loop);
 	kind = misses ? LOUPE_CMP_MISS : LOUPE_CMP_MISS_UNCOUNTED;
 	/* where nearly all paths are pruned, one that was not is no news */
 	if (count_pruned(trace) * 10ull >= loupe_trace_path_cnt(trace) * 9ull) {

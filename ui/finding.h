@@ -22,6 +22,9 @@ struct findings {
 void findings_make(struct findings *findings, const struct loupe_trace *trace,
 		   struct loupe_names *names);
 
+/** What a loop did, a sentence without its full stop. @return false if no loop is worth telling */
+bool finding_loop(const struct loupe_trace *trace, char *buf, size_t size);
+
 /** The sentence with how to go there behind it. @return buf */
 const char *finding_words(const struct finding *finding, char *buf, size_t size);
 

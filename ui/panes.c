@@ -106,6 +106,11 @@ bool scroll_request(struct scroll *scroll, enum request request, int64_t cnt, in
 	return true;
 }
 
+const char *plural(uint64_t cnt)
+{
+	return cnt == 1 ? "" : "s";
+}
+
 const char *number_text(char buf[NUMBER_TEXT], uint64_t number)
 {
 	char digits[24];

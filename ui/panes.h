@@ -37,6 +37,9 @@ bool scroll_request(struct scroll *scroll, enum request request, int64_t cnt, in
 #define NUMBER_TEXT 32
 const char *number_text(char buf[NUMBER_TEXT], uint64_t number);
 
+/** "s", or "" of one. */
+const char *plural(uint64_t cnt);
+
 /** Case-insensitive unless what contains an upper-case letter. */
 bool text_matches(const char *text, const char *what);
 

@@ -2,6 +2,8 @@
 /* Verifies programs and optimizes filters in the background. */
 #include "subject.h"
 
+#include "explain.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -207,6 +209,7 @@ static void explain_rejection(struct subject *subject, uint32_t step)
 {
 	uint64_t row = loupe_trace_first_row(subject->trace, LOUPE_TABLE_MESSAGE, step);
 	struct loupe_message_info info;
+	const char *words;
 	char text[sizeof(subject->error)] = ""; /* some messages are printed in pieces */
 	size_t len = 0;
 
@@ -221,6 +224,11 @@ static void explain_rejection(struct subject *subject, uint32_t step)
 	if (!*subject->error)
 		append_message(subject->error, sizeof(subject->error),
 			       loupe_trace_error(subject->trace));
+	if (!*subject->error) {
+		words = explain_silence(subject->image, &subject->result);
+		snprintf(subject->error, sizeof(subject->error), "%s",
+			 words ? words : "rejected without a message");
+	}
 }
 
 /* "unreachable insn 2", "back-edge from insn 5 to 1": the insn that a message names first. */

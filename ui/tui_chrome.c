@@ -234,8 +234,7 @@ static bool bar_text(const struct subject *subject, char *buf, size_t size)
 	    subject->result.verdict == LOUPE_ACCEPTED)
 		return false;
 	if (subject->result.verdict == LOUPE_REJECTED)
-		snprintf(buf, size, "%s",
-			 *subject->error ? subject->error : "rejected without a message");
+		snprintf(buf, size, "%s", subject->error);
 	else
 		snprintf(buf, size, "neither accepted nor rejected: %s",
 			 *subject->error ? subject->error

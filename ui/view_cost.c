@@ -192,71 +192,6 @@ static double percent(const struct cost_view *view, uint64_t part)
 	return all ? (double)part * 100 / (double)all : 0;
 }
 
-static const char *plural(uint64_t cnt)
-{
-	return cnt == 1 ? "" : "s";
-}
-
-/* Of the branches, the one whose paths cost most; NULL if there is none. */
-static const struct cost_row *worst_branch(struct cost_view *view)
-{
-	const struct cost_row *worst = NULL;
-	struct cost *cost = &view->costs[COST_BRANCH];
-
-	if (!cost->rows && cost_make(cost, view->view.subject->trace, view->listing.source, COST_BRANCH))
-		return NULL;
-	for (uint32_t i = 0; i < cost->cnt; i++) {
-		if (cost->rows[i].kind == COST_ROW_PART &&
-		    (!worst || cost->rows[i].exclusive > worst->exclusive))
-			worst = &cost->rows[i];
-	}
-	return worst;
-}
-
-/* The insn whose checkpoints missed most often. */
-static uint32_t worst_checkpoints(const struct cost_view *view, struct loupe_insn_stats *worst)
-{
-	const struct loupe_trace *trace = view->view.subject->trace;
-	struct loupe_insn_stats stats;
-	uint32_t at = 0;
-
-	*worst = (struct loupe_insn_stats){ 0 };
-	for (uint32_t i = 0; i < loupe_trace_insn_cnt(trace); i++) {
-		if (!loupe_trace_insn_stats(trace, i, &stats) &&
-		    stats.misses + stats.uncounted > worst->misses + worst->uncounted) {
-			*worst = stats;
-			at = i;
-		}
-	}
-	return at;
-}
-
-/* What made it long, in two sentences. */
-static void why_long(struct cost_view *view, char *buf, size_t size)
-{
-	const struct cost_row *branch = worst_branch(view);
-	struct loupe_insn_stats stats;
-	uint64_t all = loupe_trace_step_cnt(view->view.subject->trace);
-	char paths[NUMBER_TEXT], misses[NUMBER_TEXT], hits[NUMBER_TEXT], insn_text[160];
-	uint32_t insn;
-	size_t len;
-
-	buf[0] = '\0';
-	if (!branch || !all)
-		return;
-	listing_condition(&view->listing, branch->insn, insn_text, sizeof(insn_text));
-	len = (size_t)snprintf(buf, size,
-			       "Insn %u (%s) multiplied most: it left %s path%s, which took %.1f%% of all.",
-			       branch->insn, insn_text, number_text(paths, branch->paths), plural(branch->paths),
-			       (double)branch->exclusive * 100 / (double)all);
-	insn = worst_checkpoints(view, &stats);
-	if (stats.misses + stats.uncounted && len < size)
-		snprintf(buf + len, size - len,
-			 " Checkpoints at insn %u missed %s times and pruned %s; 3 tells why.", insn,
-			 number_text(misses, stats.misses + stats.uncounted),
-			 number_text(hits, stats.hits));
-}
-
 static void row_text(const struct cost_view *view, const struct cost_row *row, char *buf,
 		     size_t size)
 {
@@ -368,6 +303,8 @@ static void draw_total(const struct cost_view *view, struct screen *screen, stru
 static void draw_selected(struct cost_view *view, const struct cost_row *row, struct screen *screen,
 			  struct rect at)
 {
+	const struct loupe_trace *trace = view->view.subject->trace;
+	struct cost *branches = &view->costs[COST_BRANCH];
 	char text[700], number[NUMBER_TEXT], more[NUMBER_TEXT], insn[200];
 
 	listing_insn_text(&view->listing, row->hottest, false, insn, sizeof(insn));
@@ -385,7 +322,9 @@ static void draw_selected(struct cost_view *view, const struct cost_row *row, st
 	wrap_text(screen, (struct rect){ at.x + 1, at.y, at.w - 2, at.h < 2 ? at.h : 2 }, 0, UI_TEXT, text);
 	if (at.h < 3)
 		return;
-	why_long(view, text, sizeof(text));
+	if (!branches->rows && cost_make(branches, trace, view->listing.source, COST_BRANCH))
+		return;
+	cost_why_long(branches, trace, &view->listing, "; 3 tells why", text, sizeof(text));
 	wrap_text(screen, (struct rect){ at.x + 1, at.y + 2, at.w - 2, at.h - 2 }, 0, UI_NOTICE, text);
 }
 

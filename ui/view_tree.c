@@ -237,11 +237,6 @@ static const char *changes(struct tree_view *view, const struct loupe_tree_row *
 
 /* ---- words -------------------------------------------------------------------------------- */
 
-static const char *plural(uint64_t cnt)
-{
-	return cnt == 1 ? "" : "s";
-}
-
 static void root_words(const struct tree_view *view, const struct loupe_tree_row *row, char *buf,
 		       size_t size)
 {

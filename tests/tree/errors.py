@@ -27,13 +27,16 @@ WHOLE = {
     "invalid variable-offset%s stack R%u var_off=%s off=%d size=%d\\n":
         "invalid variable-offset read from stack R1 var_off=(0x0; 0xff) off=0 size=1",
 }
-# Said by the log's writer, or by other kernels; and values for which a message has a row of its own.
+# Said by the log's writer, by other kernels, or by us where the kernel says nothing; and values for which
+# a message has a row of its own.
 MORE = [
     "infinite loop detected at insn 3",
     "R0 invalid mem access 'map_value_or_null'",
     "R1 invalid mem access 'scalar'",
     "unknown func bpf_get_prandom_u32#7",
     "calling kernel function bpf_x is not allowed",
+    "rejected without a message: struct_ops of no kernel structure",
+    "rejected without a message: constant of a map with several entries",
 ]
 
 CALL = re.compile(r'\bvf_msg\s*\(\s*[\w>-]+\s*,\s*((?:"(?:[^"\\]|\\.)*"\s*(?:PRI\w+\s*)?)+)', re.S)

@@ -75,12 +75,32 @@ static void the_register_it_names(void **state)
 	assert_int_equal(loupe_error_register("R99 R12"), -1);
 }
 
+static void what_the_kernel_keeps_to_itself(void **state)
+{
+	struct loupe_image image = { .prog_type = 27 /* struct_ops */ };
+	struct loupe_verify_result result = { .verdict = LOUPE_REJECTED, .err = -524 };
+	const char *words = explain_silence(&image, &result);
+
+	(void)state;
+	assert_non_null(words);
+	assert_non_null(explain_error(words));
+	image.attach_btf_id = 1;
+	assert_null(explain_silence(&image, &result));
+	result.phase = LOUPE_PHASE_EXPLORE_MAIN;
+	words = explain_silence(&image, &result);
+	assert_non_null(words);
+	assert_non_null(explain_error(words));
+	result.err = -22;
+	assert_null(explain_silence(&image, &result));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_right_rule),
 		cmocka_unit_test(every_row_is_whole),
 		cmocka_unit_test(the_register_it_names),
+		cmocka_unit_test(what_the_kernel_keeps_to_itself),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
