@@ -22,7 +22,8 @@
  *immediate holds is a move.
  *
  * Directives: .prog NAME, .name NAME (at most 15 characters, the kernel's name), .section "NAME", .type,
- * .attach TYPE, .attach_btf_id N [fd M], .flags WORD|NUMBER..., .license, .kern_version N, .ifindex N,
+ * .attach TYPE, .attach_target NAME (as a section's name has it: a tracepoint of tp_btf, a function; looked
+ * up in the kernel's BTF when a file is loaded), or its number .attach_btf_id N [fd M], .flags WORD|NUMBER..., .license, .kern_version N, .ifindex N,
  * .fd_array FD..., .map NAME [fd=] [type=] [key=] [value=] [entries=] [flags=] [extra=] [inner=NAME|fd:N]
  * [numa=] [btf_key=] [btf_value=] [btf_vmlinux_value=] [frozen] [data=HEX], .data NAME|fd:N HEX...
  * (appends). Names with other characters than letters, digits and _.$ stand in double quotes.

@@ -53,6 +53,26 @@ struct loupe_map {
 				 was written, or only zeros: the value is all zero then */
 };
 
+/*
+ * The types of a kernel, for what attaches by them or reads what they describe. They are read when a
+ * verification first needs one, which most never do, and then serve all programs of the load.
+ */
+struct loupe_kernel_types;
+
+/**
+ * Types that a file will give.
+ * @param path  raw BTF, or an ELF file with a .BTF section as vmlinux has it; not opened before it is
+ *              needed
+ * @return NULL when out of memory; give it back with loupe_kernel_types_unref()
+ */
+LOUPE_API struct loupe_kernel_types *loupe_kernel_types_create(const char *path);
+
+/** One more user of them, who gives them back too. NULL is fine. @return types */
+LOUPE_API struct loupe_kernel_types *loupe_kernel_types_ref(struct loupe_kernel_types *types);
+
+/** Gives them back; the last user's frees them. NULL is fine. */
+LOUPE_API void loupe_kernel_types_unref(struct loupe_kernel_types *types);
+
 /* What the load depended on, so that nothing comes silently from the machine. */
 struct loupe_host {
 	char *kernel_btf;      /* path of the kernel BTF used, NULL if none was needed or found */
@@ -102,6 +122,7 @@ struct loupe_image {
 	uint32_t line_info_cnt;
 
 	struct loupe_host host;
+	struct loupe_kernel_types *kernel_types; /* of the kernel BTF that was chosen; NULL: none was */
 
 	bool from_log; /* made of what a verifier log shows: not all of a program, nothing that could be
 			  verified. Types that registers name are those of btf; insns that the log does

@@ -26,7 +26,10 @@ struct btf;
  */
 int btf_open(const void *data, size_t size, struct btf **out, struct loupe_error *err);
 
-/** btf_open() of a file's contents (/sys/kernel/btf/vmlinux). Also the errno of reading it. */
+/**
+ * btf_open() of a file's contents: raw BTF (/sys/kernel/btf/vmlinux), or the .BTF section of an ELF
+ * file. Also the errno of reading it.
+ */
 int btf_open_file(const char *path, struct btf **out, struct loupe_error *err);
 
 /** Frees the view. NULL is fine. */

@@ -3,11 +3,8 @@
 #include "btf/parse.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-enum { MAX_FILE = 256 << 20 }; /* bytes; a kernel's BTF has about 6 MB */
 
 /* What follows a type of a kind, and what its size/type word means. */
 static const struct kind_form {
@@ -176,8 +173,8 @@ static int check_types(struct parser *p)
 	return 0;
 }
 
-static int open_owned(const void *data, size_t size, void *owned, struct btf **out,
-		      struct loupe_error *err)
+int btf_open_owned(const void *data, size_t size, void *owned, struct btf **out,
+		   struct loupe_error *err)
 {
 	struct parser p = { .data = data, .size = size, .err = err };
 	int ret;
@@ -213,61 +210,5 @@ int btf_open(const void *data, size_t size, struct btf **out, struct loupe_error
 		memcpy(copy, data, size);
 		data = copy;
 	}
-	return open_owned(data, size, copy, out, err);
-}
-
-/* Reads all of f, which may not know its size beforehand. */
-static int read_all(FILE *f, void **data, size_t *size)
-{
-	size_t cap = 1 << 20, len = 0, n;
-	char *buf = malloc(cap), *more;
-
-	while (buf) {
-		n = fread(buf + len, 1, cap - len, f);
-		len += n;
-		if (len < cap)
-			break;
-		if (cap >= MAX_FILE) {
-			free(buf);
-			return -EFBIG;
-		}
-		cap *= 2;
-		more = realloc(buf, cap);
-		if (!more)
-			free(buf);
-		buf = more;
-	}
-	if (!buf)
-		return -ENOMEM;
-	if (ferror(f)) {
-		free(buf);
-		return -EIO;
-	}
-	*data = buf;
-	*size = len;
-	return 0;
-}
-
-int btf_open_file(const char *path, struct btf **out, struct loupe_error *err)
-{
-	void *data = NULL;
-	size_t size = 0;
-	FILE *f;
-	int ret;
-
-	*out = NULL;
-	f = fopen(path, "re");
-	if (!f) {
-		ret = -errno;
-	} else {
-		ret = read_all(f, &data, &size);
-		fclose(f);
-	}
-	if (ret)
-		loupe_error_set(err, ret, "cannot read BTF: %s", strerror(-ret));
-	else
-		ret = open_owned(data, size, data, out, err);
-	if (ret && err)
-		snprintf(err->file, sizeof(err->file), "%s", path);
-	return ret;
+	return btf_open_owned(data, size, copy, out, err);
 }

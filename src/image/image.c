@@ -30,6 +30,7 @@ void loupe_image_destroy(struct loupe_image *image)
 	free(image->host.kconfig);
 	free(image->host.kallsyms);
 	free(image->host.loader);
+	loupe_kernel_types_unref(image->kernel_types);
 	free(image);
 }
 

@@ -49,8 +49,32 @@ static int do_attach_btf_id(struct asm_unit *unit, struct asm_scan *scan)
 {
 	if (asm_u32(scan, "the BTF id", &unit->image->attach_btf_id))
 		return -EINVAL;
+	unit->image->attach_unset = false;
 	if (asm_take(scan, "fd"))
 		return asm_imm32(scan, "the BTF's fd", &unit->image->attach_btf_fd);
+	return 0;
+}
+
+/* The target is looked up by name when the text is loaded, unless .attach_btf_id says its number. */
+static int do_attach_target(struct asm_unit *unit, struct asm_scan *scan)
+{
+	struct loupe_image *image = unit->image;
+	struct asm_word word;
+	char *name = NULL;
+	int ret = 0;
+
+	asm_space(scan);
+	if (*scan->p == '"')
+		ret = asm_string(scan, "the attach target's name", &name);
+	else if (!asm_take_word(scan, &word))
+		ret = asm_fail(scan, scan->p, "the attach target's name is missing");
+	else
+		ret = (name = strndup(word.p, word.len)) ? 0 : -ENOMEM;
+	if (ret)
+		return ret;
+	free(image->attach_target);
+	image->attach_target = name;
+	image->attach_unset = !image->attach_btf_id && !image->attach_btf_fd;
 	return 0;
 }
 
@@ -498,6 +522,7 @@ static const struct directive {
 } directives[] = {
 	{ ".attach", do_attach, false },
 	{ ".attach_btf_id", do_attach_btf_id, false },
+	{ ".attach_target", do_attach_target, false },
 	{ ".btf", do_btf, false },
 	{ ".data", do_data, false },
 	{ ".decl", do_decl, false },

@@ -87,11 +87,13 @@ static int unit_start(struct asm_unit *to, const struct asm_unit *common)
 	image->expected_attach_type = from->expected_attach_type;
 	image->attach_btf_id = from->attach_btf_id;
 	image->attach_btf_fd = from->attach_btf_fd;
+	image->attach_unset = from->attach_unset;
 	image->prog_flags = from->prog_flags;
 	image->kern_version = from->kern_version;
 	image->prog_ifindex = from->prog_ifindex;
 	if (copy_text(&image->license, from->license) ||
 	    copy_text(&image->section, from->section) ||
+	    copy_text(&image->attach_target, from->attach_target) ||
 	    copy_bytes((void **)&image->btf, from->btf, from->btf_size, 1) ||
 	    copy_bytes((void **)&image->fd_array, from->fd_array, from->fd_array_cnt,
 		       sizeof(*from->fd_array)) ||

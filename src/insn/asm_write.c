@@ -105,6 +105,16 @@ static void put_map(FILE *out, const struct loupe_map *map)
 	put_hex(out, before, map->data, map->data_len);
 }
 
+/* The name that the number was found by, where there is or should be one. */
+static void put_target(FILE *out, const struct loupe_image *image)
+{
+	if (!image->attach_target || !(image->attach_btf_id || image->attach_unset))
+		return;
+	fputs(".attach_target ", out);
+	put_name(out, image->attach_target);
+	fputc('\n', out);
+}
+
 static void put_header(FILE *out, const struct loupe_image *image)
 {
 	const char *name = image->name ? image->name : "";
@@ -133,6 +143,7 @@ static void put_header(FILE *out, const struct loupe_image *image)
 			  loupe_attach_type_name(image->expected_attach_type));
 		fputc('\n', out);
 	}
+	put_target(out, image);
 	if (image->attach_btf_id || image->attach_btf_fd)
 		fprintf(out, ".attach_btf_id %u fd %d\n", image->attach_btf_id,
 			image->attach_btf_fd);

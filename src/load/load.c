@@ -5,6 +5,7 @@
 #include "bpfloupe/asm.h"
 #include "load/child.h"
 #include "load/embedded.h"
+#include "load/target.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -426,6 +427,17 @@ static int dispatch(struct job *job, struct loupe_program_list *out, struct loup
 			       "classic filter");
 }
 
+/* Objects got their attach targets from libbpf; assembler text names them. */
+static int give_types(const struct job *job, struct loupe_program_list *list)
+{
+	int ret = target_give_types(list, job->opts.kernel_btf);
+
+	for (uint32_t i = 0; !ret && i < list->cnt; i++)
+		if (list->progs[i].image)
+			ret = target_resolve(list->progs[i].image, job->opts.kernel_btf);
+	return ret;
+}
+
 /* Loads data, or what path holds if there is none. */
 static int load(const char *path, const uint8_t *data, size_t len,
 		const struct loupe_load_opts *opts, struct loupe_program_list *out,
@@ -453,6 +465,8 @@ static int load(const char *path, const uint8_t *data, size_t len,
 		ret = dispatch(job, out, err);
 	if (!ret && !out->cnt)
 		ret = loupe_error_set(err, -ENOENT, "the file holds no BPF program");
+	if (!ret && give_types(job, out))
+		ret = loupe_error_set(err, -ENOMEM, "out of memory");
 	if (ret) {
 		loupe_program_list_finish(out);
 		if (err && !err->file[0])

@@ -51,6 +51,8 @@ static void assert_same_image(const struct loupe_image *a, const struct loupe_im
 	assert_int_equal(a->expected_attach_type, b->expected_attach_type);
 	assert_int_equal(a->attach_btf_id, b->attach_btf_id);
 	assert_int_equal(a->attach_btf_fd, b->attach_btf_fd);
+	assert_text(a->attach_target, b->attach_target);
+	assert_int_equal(a->attach_unset, b->attach_unset);
 	assert_int_equal(a->prog_flags, b->prog_flags);
 	assert_int_equal(a->kern_version, b->kern_version);
 	assert_int_equal(a->prog_ifindex, b->prog_ifindex);
@@ -117,6 +119,7 @@ static const char everything[] =
 	".prog a_rather_long_name\n"
 	".section \"tc\\n\"\n"
 	".attach tcx_ingress\n"
+	".attach_target \"mod:func\"\n"
 	".attach_btf_id 77 fd 5\n"
 	".flags strict_alignment 0x8\n"
 	".kern_version 0x61203\n"
@@ -135,6 +138,7 @@ static const char everything[] =
 	"	.insn 0x07 1 2 3 4\n"
 	"	exit\n"
 	".prog \"second\"\n"
+	".attach_target softirq_entry\n"
 	".name 2nd\n"
 	".license none\n"
 	"0: (b7) r0 = 0\n"
@@ -158,6 +162,10 @@ static void programs_maps_and_labels(void **state)
 	assert_int_equal(image->expected_attach_type, BPF_TCX_INGRESS);
 	assert_int_equal(image->attach_btf_id, 77);
 	assert_int_equal(image->attach_btf_fd, 5);
+	assert_string_equal(image->attach_target, "mod:func");
+	assert_false(image->attach_unset);
+	assert_string_equal(list.progs[1].image->attach_target, "softirq_entry");
+	assert_true(list.progs[1].image->attach_unset);
 	assert_int_equal(image->prog_flags, BPF_F_STRICT_ALIGNMENT | BPF_F_TEST_STATE_FREQ);
 	assert_int_equal(image->kern_version, 0x61203);
 	assert_int_equal(image->prog_ifindex, 4);
