@@ -52,10 +52,7 @@ int vf_check_attach(struct vf_env *env)
 	case BPF_PROG_TYPE_TRACING:
 	case BPF_PROG_TYPE_LSM:
 	case BPF_PROG_TYPE_EXT:
-		if (env->image->attach_btf_id)
-			return vf_not_judged(env, "attaching to a kernel function by its BTF type");
-		vf_msg(env, "Tracing programs must provide btf_id\n");
-		return -EINVAL;
+		return vf_check_target(env);
 	default:
 		return 0;
 	}

@@ -326,6 +326,11 @@ static int check_func_ip(struct vf_env *env)
 
 	if (type == BPF_PROG_TYPE_KPROBE)
 		return 0;
+	if (type == BPF_PROG_TYPE_TRACING) {
+		vf_msg(env, "func %s#%d supported only for fentry/fexit/fmod_ret programs\n",
+		       vf_func_name(BPF_FUNC_get_func_ip), BPF_FUNC_get_func_ip);
+		return -VF_ENOTSUPP;
+	}
 	vf_msg(env, "func %s#%d not supported for program type %u\n", vf_func_name(BPF_FUNC_get_func_ip),
 	       BPF_FUNC_get_func_ip, type);
 	return -VF_ENOTSUPP;

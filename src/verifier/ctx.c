@@ -273,7 +273,9 @@ int vf_check_ctx_access(struct vf_env *env, int32_t insn_idx, int off, int size,
 	uint32_t type = env->image->prog_type;
 	bool ok;
 
-	if (type == BPF_PROG_TYPE_XDP)
+	if (type == BPF_PROG_TYPE_TRACING)
+		ok = vf_target_access(env, off, size, t, info);
+	else if (type == BPF_PROG_TYPE_XDP)
 		ok = xdp_access_ok(env, off, size, t, info);
 	else if (type < LOUPE_PROG_TYPE_CNT && layouts[type])
 		ok = access_ok(env, layouts[type], off, size, t, info);

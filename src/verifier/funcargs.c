@@ -129,6 +129,27 @@ static bool is_ctx_pointer(struct vf_env *env, uint32_t ptr_id)
 	       (ctx_types[which].view_of && !strcmp(name, ctx_types[which].view_of));
 }
 
+/* A tracing program's context has the arguments of what it attaches to. */
+static bool is_tracing_ctx(const struct vf_env *env, uint32_t id, const char *name)
+{
+	static const char iterators[] = "bpf_iter__";
+	uint32_t kind = btf_kind(env->btf, id);
+	bool words = kind == BTF_KIND_INT && btf_type(env->btf, id)->size == 8;
+
+	switch (env->expected_attach_type) {
+	case BPF_TRACE_RAW_TP:
+		return words || (kind == BTF_KIND_STRUCT && !strcmp(name, "bpf_raw_tracepoint_args"));
+	case BPF_TRACE_ITER:
+		return kind == BTF_KIND_STRUCT && !strncmp(name, iterators, strlen(iterators));
+	case BPF_TRACE_FENTRY:
+	case BPF_TRACE_FEXIT:
+	case BPF_MODIFY_RETURN:
+		return words;
+	default:
+		return false;
+	}
+}
+
 /* Types that a context may have besides its structure. */
 static bool is_other_ctx(const struct vf_env *env, uint32_t id, const char *name)
 {
@@ -141,6 +162,8 @@ static bool is_other_ctx(const struct vf_env *env, uint32_t id, const char *name
 	case BPF_PROG_TYPE_RAW_TRACEPOINT:
 	case BPF_PROG_TYPE_RAW_TRACEPOINT_WRITABLE:
 		return kind == BTF_KIND_INT && btf_type(env->btf, id)->size == 8;
+	case BPF_PROG_TYPE_TRACING:
+		return is_tracing_ctx(env, id, name);
 	case BPF_PROG_TYPE_TRACEPOINT:
 	case BPF_PROG_TYPE_SYSCALL:
 		return true;

@@ -30,17 +30,18 @@ enum {
 	PERF = 1 << 22,	  /* perf events */
 	SYSCALL = 1 << 23,
 	NETFILTER = 1 << 24,
-	ALL = (1 << 25) - 1,
+	TRACING = 1 << 25, /* by the kernel's types */
+	ALL = (1 << 26) - 1,
 };
 
 /* Groups of them. */
 enum {
 	CGROUP = CG_SOCK | CG_ADDR | CG_DEV | CG_SYSCTL | CG_SOCKOPT,
 	LWT = LWT_OUT | LWT_IN | LWT_XMIT | LWT_SEG6,
-	TRACE = KPROBE | TP | RAW_TP | PERF | SYSCALL,
+	TRACE = KPROBE | TP | RAW_TP | PERF | SYSCALL | TRACING,
 	/* those that may turn a socket into one of its protocol */
 	SOCK_CASTS = SF | CLS | XDP | CG_SKB | CG_ADDR | SOCK_OPS | SK_SKB | SK_MSG | SK_LOOKUP |
-		     FLOW | LWT | SYSCALL,
+		     FLOW | LWT | SYSCALL | TRACING,
 };
 
 #define NO_RETVAL                                                                                  \
@@ -81,6 +82,7 @@ static const uint32_t kinds[LOUPE_PROG_TYPE_CNT] = {
 	[BPF_PROG_TYPE_PERF_EVENT] = PERF,
 	[BPF_PROG_TYPE_SYSCALL] = SYSCALL,
 	[BPF_PROG_TYPE_NETFILTER] = NETFILTER,
+	[BPF_PROG_TYPE_TRACING] = TRACING,
 };
 
 static const struct vf_proto protos[] = {

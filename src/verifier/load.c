@@ -140,7 +140,7 @@ int vf_load_checks(struct vf_env *env)
 	if (image->attach_btf_fd)
 		return vf_not_judged(env, "attaching to another program or a module");
 	if (attaches_by_trampoline(env))
-		return vf_not_judged(env, "attaching to a kernel function by its BTF type");
+		return vf_not_judged(env, "attaching to a kernel function");
 	if (image->attach_btf_id && (image->attach_btf_id > BTF_MAX_ID || !may_have_target(type)))
 		return -EINVAL;
 	if (!attach_type_fits(type, env->expected_attach_type))

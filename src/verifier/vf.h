@@ -182,6 +182,13 @@ struct vf_backtrack {
 	uint64_t stack_masks[LOUPE_MAX_FRAMES];
 };
 
+/* What a program attaches to by the kernel's types (target.c). */
+struct vf_target {
+	const char *name;
+	const struct btf_type *proto; /* the context holds this function's arguments */
+	bool skips_first; /* but for the first one, which a tracepoint keeps to itself */
+};
+
 struct vf_slabs;    /* slab.c */
 struct vf_liveness; /* livestack.c */
 struct vf_sccs;	    /* loops.c */
@@ -199,7 +206,7 @@ struct vf_env {
 
 	struct btf *program_btf;    /* image's, NULL if none */
 	const struct btf *btf;	    /* the same, for reading */
-	const struct btf *kernel_btf; /* NULL when not available */
+	const struct btf *kernel_btf; /* the kernel's, NULL before vf_need_kernel_btf() */
 
 	/* the image's, then for image map i at image->map_cnt + i its inner template (def NULL: none) */
 	struct vf_map *maps;
@@ -214,6 +221,7 @@ struct vf_env {
 	/* the load, once load.c has looked at it */
 	uint32_t expected_attach_type; /* the default of the program type in place of 0 */
 	bool sleepable, gpl_compatible;
+	struct vf_target target; /* proto NULL: none, or not by the kernel's types */
 
 	const struct vf_proto **helpers; /* by helper number: prototype for this program, NULL none */
 
@@ -282,6 +290,13 @@ void vf_msg2(struct vf_env *env, const char *fmt, ...) LOUPE_PRINTF(2, 3);
 void vf_source_line(struct vf_env *env, int32_t insn_idx);
 /* Notes what is not modelled; returns VF_NOT_JUDGED. */
 int vf_not_judged(struct vf_env *env, const char *fmt, ...) LOUPE_PRINTF(2, 3);
+
+/* kbtf.c: env->kernel_btf is there after 0; what needs it is not judged without. */
+int vf_need_kernel_btf(struct vf_env *env);
+/* The kernel's word for a kind of type. */
+const char *vf_btf_kind_str(const struct btf_type *t);
+/* The type behind typedefs, qualifiers and tags; NULL: void, or nothing that makes sense. */
+const struct btf_type *vf_kernel_type(const struct vf_env *env, uint32_t id);
 
 /* --- slab.c ------------------------------------------------------------------------------- */
 
@@ -614,6 +629,11 @@ int vf_resolve_maps(struct vf_env *env);      /* resolve.c: ldimm64, reserved fi
 int vf_check_cfg(struct vf_env *env);	      /* cfg.c: reachability, prune and jump points */
 int vf_compute_postorder(struct vf_env *env); /* scc.c */
 int vf_check_attach(struct vf_env *env);      /* attach.c: attach target, sleepable program types */
+/* target.c: the attach target of a tracing program, a type of the kernel's. */
+int vf_check_target(struct vf_env *env);
+/* What the context of such a program has at off. False with a message of its own, if any. */
+bool vf_target_access(struct vf_env *env, int off, int size, enum vf_access t,
+		      struct vf_ctx_access *info);
 int vf_compute_scc(struct vf_env *env);
 int vf_compute_live_regs(struct vf_env *env); /* liveregs.c; emits facts */
 int vf_mark_fastcall(struct vf_env *env);     /* fastcall.c */

@@ -15,7 +15,9 @@
 #include "bpfloupe/asm.h"
 #include "bpfloupe/log.h"
 #include "bpfloupe/trace.h"
+#include "btf/kernel_types.h"
 #include "insn/opcodes.h"
+#include "load/target.h"
 
 enum {
 	MAX_SLOTS = 600,
@@ -197,6 +199,18 @@ static bool may_be_unprivileged(const struct loupe_image *image)
 	       image->prog_type == BPF_PROG_TYPE_CGROUP_SKB;
 }
 
+/* The golden programs' types, and one of them for a program that names its target. */
+static void give_types(struct loupe_image *image)
+{
+	static struct loupe_kernel_types *types;
+
+	if (!types)
+		types = loupe_kernel_types_create(KERNEL_TYPES);
+	image->kernel_types = loupe_kernel_types_ref(types);
+	if (target_resolve(image, KERNEL_TYPES))
+		abort();
+}
+
 static void verify_text(const uint8_t *data, size_t size)
 {
 	const uint8_t *nul = memchr(data, 0, size);
@@ -211,6 +225,7 @@ static void verify_text(const uint8_t *data, size_t size)
 	for (uint32_t i = 0; i < list.cnt && i < 2; i++) {
 		struct loupe_image *image = list.progs[i].image;
 
+		give_types(image);
 		if (nul)
 			edit(image, nul + 1, size - len - 1);
 		if (!may_be_unprivileged(image))

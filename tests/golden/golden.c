@@ -9,7 +9,8 @@
  *	--- translated               instructions after verification, one slot a line (after_*)
  *
  * A level whose log is longer than 256 KiB is left out; level 4 is there instead of 6 then.
- * Programs named unpriv_* are loaded as an ordinary user. The recording machine has two CPUs: their
+ * What programs name of a kernel's types they find in kernel.btf, or in the running kernel's own when
+ * that is asked. Programs named unpriv_* are loaded as an ordinary user. The recording machine has two CPUs: their
  * number bounds a helper's result.
  *
  * usage: golden DIR [NAME...]            compare the model with the recorded logs
@@ -94,15 +95,19 @@ static void make_loadable(struct golden *golden)
 		return;
 	image->prog_type = BPF_PROG_TYPE_SOCKET_FILTER;
 	image->expected_attach_type = 0;
+	image->attach_btf_id = 0;
 }
 
 static bool open_golden(struct golden *golden, const char *dir, const char *name, enum mode mode)
 {
+	char types[PATH_SIZE];
 	const struct loupe_load_opts opts = { .size = sizeof(opts),
+					      .kernel_btf = mode == COMPARE ? types : NULL,
 					      .cpus = mode >= LIVE ? 0 : CPUS };
 	struct loupe_error err;
 	int ret;
 
+	snprintf(types, sizeof(types), "%s/kernel.btf", dir);
 	*golden = (struct golden){
 		.name = name,
 		.unprivileged = mode == NOBODY || starts_with(name, "unpriv_"),
