@@ -38,37 +38,10 @@ static void mark_jmp_point(struct vf_env *env, uint32_t idx)
 	env->aux[idx].jmp_point = true;
 }
 
-/* Line info entry that covers insn idx, NULL without line info. */
-static const struct loupe_line_info *line_of(const struct vf_env *env, uint32_t idx)
-{
-	const struct loupe_image *image = env->image;
-	const struct loupe_line_info *found = NULL;
-
-	for (uint32_t i = 0; i < image->line_info_cnt; i++)
-		if (!found || image->line_info[i].insn_off <= idx)
-			found = &image->line_info[i];
-	return found;
-}
-
-/* The source line of insn idx behind its number, unless the line of insn `shown` is the same. */
-static void numbered_source_line(struct vf_env *env, uint32_t idx, int32_t shown)
-{
-	const struct loupe_line_info *line = line_of(env, idx);
-	const struct loupe_line_info *prev = shown < 0 ? NULL : line_of(env, (uint32_t)shown);
-
-	if (!line)
-		return;
-	if (prev && line->file_name_off == prev->file_name_off &&
-	    line->line_col >> 10 == prev->line_col >> 10)
-		return;
-	vf_msg(env, "%u: ", idx);
-	vf_source_line(env, (int32_t)idx);
-}
-
 static int back_edge(struct vf_env *env, uint32_t from, uint32_t to)
 {
-	numbered_source_line(env, from, -1);
-	numbered_source_line(env, to, (int32_t)from);
+	vf_source_line(env, (int32_t)from);
+	vf_source_line(env, (int32_t)to);
 	vf_msg(env, "back-edge from insn %u to %u\n", from, to);
 	return -EINVAL;
 }
@@ -81,7 +54,7 @@ static int push_edge(struct walk *walk, uint32_t from, uint32_t to, uint8_t edge
 	if (walk->state[from] >= (DISCOVERED | edge))
 		return DONE;
 	if (to >= env->insn_cnt) {
-		numbered_source_line(env, from, -1);
+		vf_source_line(env, (int32_t)from);
 		vf_msg(env, "jump out of range from insn %u to %d\n", from, (int32_t)to);
 		return -EINVAL;
 	}
