@@ -79,6 +79,13 @@ static ptrdiff_t before_time(struct line line)
 	return p - line.text;
 }
 
+static const char *skip_blanks(struct line line, const char *p)
+{
+	while (p < line.text + line.len && *p == ' ')
+		p++;
+	return p;
+}
+
 static bool same_line(struct line want, struct line got)
 {
 	size_t want_cnt, got_cnt, head;
@@ -97,9 +104,16 @@ static bool same_line(struct line want, struct line got)
 	if (!value || !other || !(is_address(value, want_cnt) || is_address(other, got_cnt)))
 		return false;
 	head = (size_t)(value - want.text);
-	return head == (size_t)(other - got.text) && !memcmp(want.text, got.text, head) &&
-	       want.len - want_cnt == got.len - got_cnt &&
-	       !memcmp(value + want_cnt, other + got_cnt, want.len - head - want_cnt);
+	if (want.len == head + want_cnt && got.len == head + got_cnt)
+		return !memcmp(want.text, got.text, head);
+	if (head != (size_t)(other - got.text) || memcmp(want.text, got.text, head) != 0)
+		return false;
+	/* What follows stands in the same column, however long the value is. */
+	value = skip_blanks(want, value + want_cnt);
+	other = skip_blanks(got, other + got_cnt);
+	head = (size_t)(value - want.text);
+	return want.len == got.len && head == (size_t)(other - got.text) &&
+	       !memcmp(value, other, want.len - head);
 }
 
 struct loupe_log_compare *loupe_log_compare_create(const char *want, size_t len)

@@ -46,11 +46,13 @@ static void equal_logs(void **state)
 			 "no newlineverification time 7 usec\n", &diff));
 	assert_false(same("a verification time 12 usec\n", "b verification time 12 usec\n", &diff));
 	assert_true(same("0: (18) r1 = 0xffff888003f3a000   ; R1=map_ptr()\n",
-			 "0: (18) r1 = 0x0                  ; R1=map_ptr()\n", &diff) == false);
+			 "0: (18) r1 = 0x0                  ; R1=map_ptr()\n", &diff));
+	assert_false(same("0: (18) r1 = 0xffff888003f3a000   ; R1=map_ptr()\n",
+			  "0: (18) r1 = 0x0   ; R1=map_ptr()\n", &diff));
 	assert_true(same("0: (18) r1 = 0xffff888003f3a000\n", "0: (18) r1 = 0x0\n", &diff));
 	/* an arena's */
-	assert_true(same("0: (18) r1 = 0x7fdc6a0ec000\n", "0: (18) r1 = 0xffffc90001000000\n",
-			 &diff));
+	assert_true(same("0: (18) r1 = 0x7fdc6a0ec000          ; R1=scalar()\n",
+			 "0: (18) r1 = 0xffffc90001000000      ; R1=scalar()\n", &diff));
 	assert_true(same("0: (18) r1 = 0xffff888003f3a000 ; R1=map_ptr()\n",
 			 "0: (18) r1 = 0xffffc90000000000 ; R1=map_ptr()\n", &diff));
 }
