@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* bpfloupe stat -C A.csv B.csv: two runs' tables joined by file and program, as veristat's. */
 #include <fnmatch.h>
+#include <jansson.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -620,6 +622,57 @@ static void write_csv(FILE *out, const struct comparison *c, const struct key *k
 	}
 }
 
+/* A number as JSON writes it; NULL of what it has no notation for. */
+static json_t *json_number(double number)
+{
+	if (fabs(number) < 9007199254740992.0 && number == floor(number))
+		return json_integer((json_int_t)number);
+	return json_real(number);
+}
+
+/* A value: null if that table has none, a number if it is one. A difference comes with its share. */
+static void add_json(json_t *object, const struct comparison *c, const struct pair *pair,
+		     const struct key *key)
+{
+	struct key percent = *key;
+	char name[CELL_SIZE], buf[CELL_SIZE];
+	const char *text = pair_text(c, pair, key, buf, sizeof(buf));
+	json_t *value = NULL;
+	double number;
+
+	header(key, true, name, sizeof(name));
+	if (!is_key_column(key->name) && !strcmp(text, "N/A"))
+		value = json_null();
+	else if (!is_key_column(key->name) && pair_number(c, pair, key, &number))
+		value = json_number(number);
+	json_object_set_new_nocheck(object, name, value ? value : json_string_nocheck(text));
+	percent.variant = VARIANT_PCT;
+	if (key->variant != VARIANT_DIFF || is_text(c, key))
+		return;
+	snprintf(name, sizeof(name), "%s_pct", key->name);
+	value = pair_number(c, pair, &percent, &number) ? json_number(number) : NULL;
+	json_object_set_new_nocheck(object, name, value ? value : json_null());
+}
+
+static int write_json(FILE *out, const struct comparison *c, const struct key *keys, uint32_t cnt)
+{
+	json_t *list = json_array();
+	int err = list ? 0 : -1;
+
+	for (uint32_t i = 0; !err && i < c->cnt; i++) {
+		json_t *object = json_object();
+
+		for (uint32_t k = 0; object && k < cnt; k++)
+			add_json(object, c, &c->pairs[i], &keys[k]);
+		err = json_array_append_new(list, object);
+	}
+	if (!err)
+		err = json_dumpf(list, out, JSON_INDENT(1) | JSON_PRESERVE_ORDER);
+	json_decref(list);
+	fputc('\n', out);
+	return err ? complain_text("out of memory") : 0;
+}
+
 /* A program that is judged otherwise, or is in one table only. */
 static bool differs(const struct comparison *c)
 {
@@ -647,9 +700,11 @@ static int run(const struct args *args, struct comparison *c, const char *format
 		return STATUS_USAGE;
 	sort_pairs(c, &by);
 	cnt = spread(&keys, spread_keys);
+	if (!strcmp(format, "json") && write_json(stdout, c, spread_keys, cnt))
+		return STATUS_USAGE;
 	if (!strcmp(format, "csv"))
 		write_csv(stdout, c, spread_keys, cnt);
-	else
+	else if (!strcmp(format, "table"))
 		write_table(stdout, c, spread_keys, cnt);
 	return differs(c) ? STATUS_REJECTED : STATUS_OK;
 }
@@ -662,8 +717,8 @@ int stat_compare(const struct args *args)
 
 	if (args->file_cnt != 2)
 		return complain_text("stat -C takes two tables, as bpfloupe stat -C A.csv B.csv");
-	if (strcmp(format, "table") != 0 && strcmp(format, "csv") != 0)
-		return complain_text("-o takes table or csv with -C, not '%s'", format);
+	if (stat_write_check(format))
+		return STATUS_USAGE;
 	status = run(args, &c, format);
 	for (int t = 0; t < 2; t++) {
 		free(c.csv[t].cells);
