@@ -41,6 +41,11 @@ const char *vf_btf_kind_str(const struct btf_type *t)
 	return names[t ? btf_type_kind(t) : BTF_KIND_UNKN];
 }
 
+const char *vf_kernel_name(const struct vf_env *env, const struct btf_type *t)
+{
+	return t && t->name_off ? btf_str(env->kernel_btf, t->name_off) : "(anon)";
+}
+
 const struct btf_type *vf_kernel_type(const struct vf_env *env, uint32_t id)
 {
 	return btf_type(env->kernel_btf, btf_resolve(env->kernel_btf, id));

@@ -126,10 +126,26 @@ static const struct {
 #undef MAP_STRUCT
 };
 
-int vf_check_map_ptr_access(struct vf_env *env, uint32_t regno, int off, enum vf_access t)
+/* Looked up once: the kernel has very many types. */
+static int find_struct(struct vf_env *env, struct vf_map *map, const char *name)
 {
-	uint32_t type = env->maps[loupe_reg_map(&vf_cur_regs(env)[regno])].def->type;
+	int err = vf_need_kernel_btf(env);
+
+	if (err || map->struct_id)
+		return err;
+	map->struct_id = btf_find(env->kernel_btf, name, BTF_KIND_STRUCT);
+	if (map->struct_id)
+		return 0;
+	return vf_not_judged(env, "insn %d: struct %s is not in the kernel BTF", env->insn_idx, name);
+}
+
+int vf_check_map_ptr_access(struct vf_env *env, uint32_t regno, int off, int size,
+			    enum vf_access t, int value_regno)
+{
+	struct vf_map *map = &env->maps[loupe_reg_map(&vf_cur_regs(env)[regno])];
+	uint32_t type = map->def->type;
 	const char *name = NULL;
+	int err;
 
 	for (size_t i = 0; i < sizeof(structs) / sizeof(structs[0]); i++)
 		if (structs[i].type == type)
@@ -149,5 +165,10 @@ int vf_check_map_ptr_access(struct vf_env *env, uint32_t regno, int off, enum vf
 		vf_msg(env, "only read from %s is supported\n", name);
 		return -EACCES;
 	}
-	return vf_not_judged(env, "insn %d: read of fields of struct %s", env->insn_idx, name);
+	err = find_struct(env, map, name);
+	if (!err)
+		err = vf_check_struct_access(env, map->struct_id, (uint32_t)off, (uint32_t)size);
+	if (!err && value_regno >= 0)
+		vf_mark_reg_unknown(env, (uint32_t)value_regno);
+	return err;
 }

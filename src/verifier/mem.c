@@ -534,7 +534,7 @@ static int access_by_type(struct vf_env *env, int32_t insn_idx, uint32_t regno, 
 			return refuse_write(env, regno, type);
 		return access_sock(env, insn_idx, regno, off, size, value_regno);
 	case CONST_PTR_TO_MAP:
-		return vf_check_map_ptr_access(env, regno, off, t);
+		return vf_check_map_ptr_access(env, regno, off, size, t, value_regno);
 	case PTR_TO_ARENA:
 		if (t == VF_READ && value_regno >= 0)
 			vf_mark_reg_unknown(env, (uint32_t)value_regno);

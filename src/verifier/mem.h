@@ -42,7 +42,8 @@ int vf_check_packet_access(struct vf_env *env, uint32_t regno, int off, int size
 /* ctx.c: a read of size bytes at off in the socket that regno points to. */
 int vf_check_sock_access(struct vf_env *env, int32_t insn_idx, uint32_t regno, int off, int size);
 /* mapfuncs.c: an access at off in the structure behind the map pointer regno. */
-int vf_check_map_ptr_access(struct vf_env *env, uint32_t regno, int off, enum vf_access t);
+int vf_check_map_ptr_access(struct vf_env *env, uint32_t regno, int off, int size,
+			    enum vf_access t, int value_regno);
 /* The program type may touch packets; meta: through a helper's argument, NULL: directly. */
 bool vf_may_access_packet(struct vf_env *env, const struct vf_call_meta *meta, enum vf_access t);
 /* A stack access by insn or helper lies in the frame; grows the stack to it. */

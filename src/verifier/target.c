@@ -181,7 +181,7 @@ bool vf_target_access(struct vf_env *env, int off, int size, enum vf_access t,
 	if (type && btf_type_kind(type) == BTF_KIND_PTR)
 		return pointer_access(env, arg, type, size, info);
 	vf_msg(env, "func '%s' arg%u '%s' has type %s. Only pointer access is allowed\n",
-	       target->name, arg, type ? btf_str(env->kernel_btf, type->name_off) : "void",
+	       target->name, arg, vf_kernel_name(env, type),
 	       vf_btf_kind_str(type));
 	return false;
 }

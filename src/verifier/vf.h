@@ -60,6 +60,7 @@ struct vf_map {
 	bool has_graph_root;	/* a list head or tree root among them */
 	bool is_inner_template;	/* an inner_map_meta, not a map of its own */
 	bool used;		/* a program insn names it */
+	uint32_t struct_id;	/* the kernel's structure behind it, 0 before it is asked for */
 };
 
 /* Where a function's stack lives. */
@@ -295,8 +296,13 @@ int vf_not_judged(struct vf_env *env, const char *fmt, ...) LOUPE_PRINTF(2, 3);
 int vf_need_kernel_btf(struct vf_env *env);
 /* The kernel's word for a kind of type. */
 const char *vf_btf_kind_str(const struct btf_type *t);
+/* A type's name as a message gives it. */
+const char *vf_kernel_name(const struct vf_env *env, const struct btf_type *t);
 /* The type behind typedefs, qualifiers and tags; NULL: void, or nothing that makes sense. */
 const struct btf_type *vf_kernel_type(const struct vf_env *env, uint32_t id);
+
+/* kstruct.c: a number lies at off of the kernel's structure id; 0 or the errno, with message. */
+int vf_check_struct_access(struct vf_env *env, uint32_t id, uint32_t off, uint32_t size);
 
 /* --- slab.c ------------------------------------------------------------------------------- */
 

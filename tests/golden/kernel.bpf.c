@@ -11,8 +11,11 @@
 typedef unsigned char u8;
 typedef unsigned short u16;
 typedef unsigned int u32;
+typedef unsigned long long u64;
 typedef unsigned long size_t;
 typedef unsigned int gfp_t;
+
+enum bpf_map_type { BPF_MAP_TYPE_UNSPEC, BPF_MAP_TYPE_HASH, BPF_MAP_TYPE_ARRAY };
 
 struct pt_regs;
 struct task_struct;
@@ -37,9 +40,91 @@ typedef void (*btf_trace_sys_enter)(void *, struct pt_regs *, long);
 typedef void (*btf_trace_tmigr_group_set_cpu_inactive)(void *, struct tmigr_group *,
 						       union tmigr_state, u32);
 
+/* Structures behind maps. Members that no program names are bytes. */
+typedef struct {
+	int counter;
+} atomic_t;
+
+typedef struct {
+	long counter;
+} atomic64_t;
+
+struct bpf_map {
+	u8 sha[32];
+	u32 excl;
+	const struct bpf_map_ops *ops;
+	struct bpf_map *inner_map_meta;
+	void *security;
+	enum bpf_map_type map_type;
+	u32 key_size;
+	u32 value_size;
+	u32 max_entries;
+	u64 map_extra;
+	u32 map_flags;
+	u32 id;
+	void *record;
+	int numa_node;
+	u32 btf_key_type_id;
+	u32 btf_value_type_id;
+	u32 btf_vmlinux_value_type_id;
+	void *btf;
+	void *objcg;
+	char name[16];
+	u64 freeze_mutex[4];
+	atomic64_t refcnt;
+	atomic64_t usercnt;
+	u64 work[4];
+	atomic64_t writecnt;
+	u64 owner_lock;
+	void *owner;
+	_Bool bypass_spec_v1;
+	_Bool frozen;
+	char init_private;
+	_Bool free_after_mult_rcu_gp;
+	_Bool free_after_rcu_gp;
+	atomic64_t sleepable_refcnt;
+	void *elem_count;
+	u64 cookie;
+	char *excl_prog_sha;
+};
+
+struct bpf_array {
+	struct bpf_map map;
+	u32 elem_size;
+	u32 index_mask;
+	void *aux;
+	union {
+		struct {
+			struct {
+			} __empty_value;
+			char value[0];
+		};
+	};
+};
+
+struct bpf_htab {
+	struct bpf_map map;
+	u64 allocators[16];
+	void *buckets;
+	u64 elems[34];
+	void *extra_elems;
+	u64 pcount[5];
+	atomic_t count;
+	_Bool use_percpu_counter;
+	u32 n_buckets;
+	u32 elem_size;
+	u32 hashrnd;
+};
+
 #define USE(type) type use_##type
 USE(btf_trace_cpu_frequency);
 USE(btf_trace_initcall_start);
 USE(btf_trace_kmalloc);
 USE(btf_trace_sys_enter);
 USE(btf_trace_tmigr_group_set_cpu_inactive);
+struct bpf_array use_bpf_array;
+struct bpf_htab use_bpf_htab;
+
+_Static_assert(sizeof(struct bpf_map) == 296, "bpf_map");
+_Static_assert(sizeof(struct bpf_array) == 312, "bpf_array");
+_Static_assert(__builtin_offsetof(struct bpf_htab, count) == 752, "bpf_htab");
