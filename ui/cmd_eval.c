@@ -139,25 +139,27 @@ static int eval_table(const struct args *args, const struct loupe_filter *filter
 static int eval_stack(const struct args *args)
 {
 	struct loupe_seccomp_stack stack;
-	uint32_t results[64], which = 0, shown = 0;
+	uint32_t *results, which = 0;
 	struct loupe_error err;
 	char text[64];
 	int status = STATUS_OK;
 
 	if (pid_input_stack(args->files[0], &stack, &err))
 		return complain(&err);
-	for (; shown < stack.cnt && shown < 64 && !status; shown++) {
+	results = calloc(stack.cnt + 1, sizeof(*results));
+	if (!results)
+		status = complain_text("out of memory");
+	for (uint32_t shown = 0; shown < stack.cnt && !status; shown++) {
 		if (stack.cnt > 1)
 			printf("# filter %" PRIu32 "%s\n", shown, shown ? "" : ", the newest");
 		status = show_call(args, stack.filters[shown], &results[shown]);
 	}
-	if (!status && stack.cnt > shown)
-		status = complain_text("%s: more than %" PRIu32 " filters", args->files[0], shown);
 	if (!status && stack.cnt > 1) {
-		loupe_seccomp_action_text(loupe_seccomp_stack_answer(results, shown, &which), text,
+		loupe_seccomp_action_text(loupe_seccomp_stack_answer(results, stack.cnt, &which), text,
 					  sizeof(text));
 		printf("# all of them: %s, as filter %" PRIu32 " says\n", text, which);
 	}
+	free(results);
 	loupe_seccomp_stack_finish(&stack);
 	return status;
 }

@@ -11,7 +11,8 @@
 #include <string.h>
 
 enum {
-	MAX_ROWS = 4096, /* a function that is called on many ways has many rows */
+	MANY_ROWS = 4096, /* with more, what is below a function is listed once */
+	MAX_ROWS = 65536,
 	MAX_BEFORE_TAIL_CALL = 256, /* stack of the callers of a function with a tail call */
 	FRAME_ALIGN = 16,
 };
@@ -26,6 +27,13 @@ struct call_row {
 	uint32_t sum;	    /* with those above it */
 	bool chain;	    /* on the way to where the limit was passed */
 	bool over;	    /* it was passed here */
+	bool folded;	    /* what it calls is listed above, with no less stack above it */
+};
+
+/* Where what a function calls was listed last. */
+struct listed {
+	bool is;
+	uint32_t frame, sum;
 };
 
 struct calls_view {
@@ -33,8 +41,10 @@ struct calls_view {
 	struct listing listing;
 	const struct loupe_verify_result *result;
 	struct call_row *rows;
-	uint32_t cnt;
+	uint32_t cnt, cap;
 	bool cut;
+	bool folds;
+	struct listed listed[256]; /* by function */
 	uint32_t deepest; /* row with the largest sum */
 	struct scroll scroll;
 	int h; /* rows when drawn last */
@@ -78,6 +88,17 @@ static uint32_t calls_between(const struct calls_view *view, uint32_t from, uint
 	return cnt;
 }
 
+/* True if what a function calls was listed with at least as much above it; else it will be now. */
+static bool is_listed(struct calls_view *view, const struct call_row *row)
+{
+	struct listed *listed = &view->listed[row->subprogno];
+
+	if (listed->is && row->sum <= listed->sum && row->frame >= listed->frame)
+		return true;
+	*listed = (struct listed){ .is = true, .frame = row->frame, .sum = row->sum };
+	return false;
+}
+
 static void add_calls(struct calls_view *view, uint32_t subprogno, uint32_t frame, int32_t callsite,
 		      uint32_t sites, uint32_t above)
 {
@@ -86,8 +107,8 @@ static void add_calls(struct calls_view *view, uint32_t subprogno, uint32_t fram
 	uint32_t depth = view->result->stack_depth[subprogno], bytes;
 	struct call_row *row;
 
-	if (view->cnt == MAX_ROWS || frame >= LOUPE_MAX_FRAMES) {
-		view->cut |= view->cnt == MAX_ROWS;
+	if (view->cnt == view->cap || frame >= LOUPE_MAX_FRAMES) {
+		view->cut |= view->cnt == view->cap;
 		return;
 	}
 	bytes = view->result->subprog_flags[subprogno] & LOUPE_SUBPROG_OWN_STACK ?
@@ -99,7 +120,8 @@ static void add_calls(struct calls_view *view, uint32_t subprogno, uint32_t fram
 	if (row->sum > view->rows[view->deepest].sum)
 		view->deepest = view->cnt - 1;
 	above = row->sum;
-	for (uint32_t i = start; i < end; i++) {
+	row->folded = view->folds && is_listed(view, row);
+	for (uint32_t i = start; i < end && !row->folded; i++) {
 		int64_t callee = callee_of(view, i);
 
 		/* only the first call of each */
@@ -166,6 +188,16 @@ static void name_of(const struct calls_view *view, uint32_t subprogno, char *buf
 		snprintf(buf, size, "main");
 }
 
+static bool calls_any(const struct calls_view *view, uint32_t subprogno)
+{
+	for (uint32_t i = loupe_trace_subprog_start(view->view.subject->trace, subprogno);
+	     i < end_of(view, subprogno); i++) {
+		if (callee_of(view, i) >= 0)
+			return true;
+	}
+	return false;
+}
+
 static void remark_of(const struct calls_view *view, const struct call_row *row, char *buf, size_t size)
 {
 	size_t len = 0;
@@ -180,6 +212,8 @@ static void remark_of(const struct calls_view *view, const struct call_row *row,
 	if (!row->bytes && view->result->subprog_flags[row->subprogno] & LOUPE_SUBPROG_OWN_STACK && len < size)
 		len += (size_t)snprintf(buf + len, size - len, ", %u bytes on a stack of its own",
 					view->result->stack_depth[row->subprogno]);
+	if (row->folded && calls_any(view, row->subprogno) && len < size)
+		len += (size_t)snprintf(buf + len, size - len, ", calls as above");
 	if (row->over && len < size)
 		snprintf(buf + len, size - len, "  ✗ here");
 }
@@ -331,6 +365,24 @@ static int export(struct view *base, FILE *out)
 	return 0;
 }
 
+static int list_rows(struct calls_view *view, uint32_t cap)
+{
+	const struct loupe_trace *trace = view->view.subject->trace;
+
+	free(view->rows);
+	view->rows = calloc(cap, sizeof(*view->rows));
+	if (!view->rows)
+		return -ENOMEM;
+	view->cap = cap;
+	view->cnt = view->deepest = 0;
+	view->cut = false;
+	for (uint32_t i = 0; i < view->result->subprog_cnt && i < loupe_trace_subprog_cnt(trace); i++) {
+		if (!i || view->result->subprog_flags[i] & LOUPE_SUBPROG_LATER)
+			add_calls(view, i, 0, -1, 0, 0);
+	}
+	return 0;
+}
+
 static int open_calls(struct view *base)
 {
 	struct calls_view *view = (struct calls_view *)base;
@@ -342,15 +394,14 @@ static int open_calls(struct view *base)
 		return rc;
 	view->h = 10;
 	view->result = &base->subject->result;
-	view->rows = calloc(MAX_ROWS, sizeof(*view->rows));
-	if (!view->rows)
-		return -ENOMEM;
-	for (uint32_t i = 0; i < view->result->subprog_cnt && i < loupe_trace_subprog_cnt(trace); i++) {
-		if (!i || view->result->subprog_flags[i] & LOUPE_SUBPROG_LATER)
-			add_calls(view, i, 0, -1, 0, 0);
+	rc = list_rows(view, MANY_ROWS);
+	if (!rc && view->cut) {
+		view->folds = true;
+		rc = list_rows(view, MAX_ROWS);
 	}
-	mark_chain(view);
-	return 0;
+	if (!rc)
+		mark_chain(view);
+	return rc;
 }
 
 static void close_calls(struct view *base)
