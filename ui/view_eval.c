@@ -6,10 +6,15 @@
 #include "view.h"
 
 #include <errno.h>
+#include <linux/bpf_common.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum { LIST = 2, PANES };
+
+/* How the way of a call is shown: graphs need room. */
+enum form { FORM_BY_ROOM, FORM_GRAPHS, FORM_STEPS };
+enum { GRAPHS_FROM_W = 120 };
 
 struct eval_view {
 	struct view view;
@@ -20,6 +25,9 @@ struct eval_view {
 	uint32_t *path[2];	 /* instructions that the selected call runs */
 	uint32_t path_cnt[2];
 	uint32_t at[2]; /* place on the path that is selected */
+	enum form form;
+	bool steps;		 /* drawn as a list last */
+	struct scroll listed[2]; /* of that list */
 	int focus;	/* CFG_BEFORE, CFG_AFTER, LIST */
 	char problem[600];
 };
@@ -176,6 +184,44 @@ static void draw_list(struct eval_view *view, struct screen *screen, struct rect
 		  view->calls.cnt);
 }
 
+/* An instruction of the way; behind it what the register is compared with led to. */
+static void draw_step(const struct eval_view *view, int n, uint32_t step, struct screen *screen, struct rect at)
+{
+	const struct cfg_side *side = &view->side[n];
+	uint32_t insn = view->path[n][step];
+	const struct loupe_cbpf_insn *code = &filter_of(view, n)->insns[insn];
+	bool last = step + 1 == view->path_cnt[n];
+	struct pen pen = pen_at(screen, at.x, at.y, at.w);
+	char text[200], to[40] = "";
+
+	cfg_side_text(side, insn, text, sizeof(text));
+	if (!last && BPF_CLASS(code->code) == BPF_JMP && BPF_OP(code->code) != BPF_JA)
+		snprintf(to, sizeof(to), " %s → %u",
+			 view->path[n][step + 1] == insn + 1 + code->jt ? "yes" : "no",
+			 view->path[n][step + 1]);
+	pen_printf(&pen, UI_NUMBER, "%*u: ", side->digits, insn);
+	pen.end -= screen_columns(to);
+	pen_text(&pen, last ? UI_STRONG : UI_TEXT, text);
+	pen.end = at.x + at.w;
+	pen_right(&pen, strncmp(to, " yes", 4) ? UI_FALSE : UI_TRUE, to);
+}
+
+static void draw_steps(struct eval_view *view, int n, struct screen *screen, struct rect area)
+{
+	struct scroll *scroll = &view->listed[n];
+
+	scroll->cursor = view->at[n];
+	scroll_fit(scroll, view->path_cnt[n], area.h);
+	for (int i = 0; i < area.h && scroll->top + i < view->path_cnt[n]; i++) {
+		struct rect at = { area.x, area.y + i, area.w, 1 };
+
+		draw_step(view, n, (uint32_t)(scroll->top + i), screen, at);
+		if (scroll->top + i == scroll->cursor)
+			screen_ground(screen, at, view->focus == n ? UI_GROUND_CURSOR : UI_GROUND_ROW);
+	}
+	pane_more(screen, area, scroll->top, view->path_cnt[n]);
+}
+
 static void draw_side(struct eval_view *view, int n, struct screen *screen, struct rect outer)
 {
 	const struct calls_row *row =
@@ -191,7 +237,10 @@ static void draw_side(struct eval_view *view, int n, struct screen *screen, stru
 		snprintf(note, sizeof(note), "cached: never runs");
 		pane_note(screen, outer, UI_NOTICE, note);
 	}
-	cfg_side_draw(&view->side[n], screen, inner, tui_ascii(view->view.tui), "");
+	if (view->steps)
+		draw_steps(view, n, screen, inner);
+	else
+		cfg_side_draw(&view->side[n], screen, inner, tui_ascii(view->view.tui), "");
 }
 
 static void draw(struct view *base, struct screen *screen, struct rect area)
@@ -206,6 +255,8 @@ static void draw(struct view *base, struct screen *screen, struct rect area)
 		pen_text(&pen, UI_NOTICE, view->problem);
 		return;
 	}
+	view->steps = view->form == FORM_STEPS ||
+		      (view->form == FORM_BY_ROOM && area.w < GRAPHS_FROM_W);
 	draw_list(view, screen, top);
 	draw_side(view, CFG_BEFORE, screen,
 		  (struct rect){ area.x, area.y + list - 1, left + 1, area.h - list + 1 });
@@ -246,7 +297,7 @@ static bool walk(struct eval_view *view, enum request request)
 	int n = view->focus;
 	struct scroll along = { .cursor = view->at[n] };
 
-	if (request == REQ_LEFT || request == REQ_RIGHT) {
+	if ((request == REQ_LEFT || request == REQ_RIGHT) && !view->steps) {
 		view->side[n].x += request == REQ_LEFT ? -8 : 8;
 		return true;
 	}
@@ -270,6 +321,11 @@ static bool request(struct view *base, enum request request)
 		return true;
 	case REQ_PREV_PANE:
 		set_focus(view, (view->focus + PANES - 1) % PANES);
+		return true;
+	case REQ_STEPS:
+		view->form = view->steps ? FORM_GRAPHS : FORM_STEPS;
+		for (int n = 0; n < 2; n++)
+			view->side[n].follow = true;
 		return true;
 	case REQ_CALL:
 		tui_ask(base->tui, "call ");
@@ -433,11 +489,13 @@ static const struct view_hint hints[] = {
 	{ REQ_CALL, REQ_NONE, "a call of yours" },
 	{ REQ_NEXT_PANE, REQ_NONE, "pane" },
 	{ REQ_ENTER, REQ_NONE, "follow it" },
+	{ REQ_STEPS, REQ_NONE, "list, graphs" },
 	{ REQ_NONE, REQ_NONE, NULL },
 };
 
 static const char *const terms[] = {
-	"●: the selected call runs this; Down and Up in a graph go along its way",
+	"●: the selected call runs this; Down and Up in a graph or list go along its way",
+	"yes → 3: the comparison was true, so that instruction 3 comes next",
 	"18→12: before and after",
 	"cached: the kernel knows from installing the filter that it allows the call: it never "
 	"runs",
