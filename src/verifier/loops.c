@@ -124,7 +124,7 @@ bool vf_scc_incomplete(struct vf_env *env, const struct loupe_state *st)
 int vf_scc_add_backedge(struct vf_env *env, struct loupe_state *checkpoint, int32_t insn_idx)
 {
 	struct backedge *backedge = vf_alloc(env->slabs, sizeof(*backedge));
-	struct scc_visit *visit = NULL;
+	struct scc_visit *visit;
 	struct scc_key key;
 	int err;
 
@@ -135,8 +135,12 @@ int vf_scc_add_backedge(struct vf_env *env, struct loupe_state *checkpoint, int3
 		return err;
 	backedge->state.equal_state = checkpoint;
 	backedge->state.insn_idx = insn_idx;
-	if (scc_key(env, checkpoint, &key))
-		visit = find_visit(env, &key);
+	if (!scc_key(env, checkpoint, &key)) {
+		vf_msg(env, "verifier bug: add backedge: no SCC in verification path, insn_idx %d\n",
+		       checkpoint->insn_idx);
+		return -EFAULT;
+	}
+	visit = find_visit(env, &key);
 	if (!visit)
 		return -EFAULT;
 	if (vf_listening(env)) {
