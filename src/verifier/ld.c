@@ -39,7 +39,9 @@ int vf_check_ld_imm64(struct vf_env *env, const struct loupe_insn *insn)
 	vf_mark_reg_known_zero(env, insn->dst_reg);
 	switch (insn->src_reg) {
 	case BPF_PSEUDO_BTF_ID:
-		return vf_not_judged(env, "insn %d: address of a kernel variable", env->insn_idx);
+		dst->type = aux->ptr_type;
+		dst->mem.size = 0;
+		return 0;
 	case BPF_PSEUDO_FUNC:
 		return load_func(env, insn, dst);
 	case BPF_PSEUDO_MAP_VALUE:

@@ -244,7 +244,7 @@ static int resolve_ldimm64(struct vf_env *env, uint32_t i, struct once *once)
 	case 0:
 		return 0;
 	case BPF_PSEUDO_BTF_ID:
-		return vf_not_judged(env, "address of a kernel symbol (insn %u)", i);
+		return vf_resolve_ksym(env, i);
 	case BPF_PSEUDO_FUNC:
 		env->aux[i].ptr_type = PTR_TO_FUNC;
 		return 0;

@@ -304,6 +304,9 @@ const struct btf_type *vf_kernel_type(const struct vf_env *env, uint32_t id);
 /* kstruct.c: a number lies at off of the kernel's structure id; 0 or the errno, with message. */
 int vf_check_struct_access(struct vf_env *env, uint32_t id, uint32_t off, uint32_t size);
 
+/* ksym.c: the symbol that the ldimm64 at i names has an address. */
+int vf_resolve_ksym(struct vf_env *env, uint32_t i);
+
 /* --- slab.c ------------------------------------------------------------------------------- */
 
 /* general: each block is malloc's, for comparing. */

@@ -114,7 +114,19 @@ struct bpf_htab {
 	u32 n_buckets;
 	u32 elem_size;
 	u32 hashrnd;
+	u8 rest[56];
 };
+
+/* A function that programs may call, and one that they may not. */
+#define KFUNC __attribute__((btf_decl_tag("bpf_kfunc")))
+KFUNC void bpf_rcu_read_lock(void)
+{
+}
+
+int vfs_open(void *path, void *file)
+{
+	return path != file;
+}
 
 #define USE(type) type use_##type
 USE(btf_trace_cpu_frequency);
@@ -127,4 +139,5 @@ struct bpf_htab use_bpf_htab;
 
 _Static_assert(sizeof(struct bpf_map) == 296, "bpf_map");
 _Static_assert(sizeof(struct bpf_array) == 312, "bpf_array");
+_Static_assert(sizeof(struct bpf_htab) == 832, "bpf_htab");
 _Static_assert(__builtin_offsetof(struct bpf_htab, count) == 752, "bpf_htab");
