@@ -31,8 +31,11 @@ grep -q '  accepted' summary || fail "the installed program does not judge: $(ca
 grep -q 'pruned' lesson || fail "the installed lesson says: $(cat lesson)"
 
 # --help and the man page come from the same table: every option is in both.
-"$root/bin/bpfloupe" --help | sed -n 's/^  \(-[-a-z]*\) .*/\1/p' | sort -u >options
-[ "$(wc -l <options)" -gt 20 ] || fail "--help names $(wc -l <options) options"
+for command in '' verify stat disasm cfg compile optimize eval bench lab parity; do
+	# shellcheck disable=SC2086 # none is the explorer
+	"$root/bin/bpfloupe" $command --help
+done | sed -n 's/^  \(-[-a-z]*\) .*/\1/p' | sort -u >options
+[ "$(wc -l <options)" -gt 40 ] || fail "--help names $(wc -l <options) options"
 sed 's/\\-/-/g' "$root/share/man/man1/bpfloupe.1" >page
 while read -r option; do
 	grep -q "^\.BI $option\(\\\\\|$\)" page || fail "the man page lacks $option"

@@ -63,6 +63,7 @@ enum option_id {
 	OPT_ASCII,
 	OPT_LESSON,
 	OPT_HELP,
+	OPT_VERSION,
 };
 
 struct option_row {
@@ -119,11 +120,12 @@ static const struct option_row options[] = {
 	{ OPT_SIDE_BY_SIDE, "compare", NULL, FOR_EXPLORE, "two programs (FILE or FILE:PROGRAM) side by side; or one by the kernel's rules and by others" },
 	{ OPT_SCRIPT, "script", "FILE", FOR_EXPLORE, "obey keys and commands from a file, without a terminal" },
 	{ OPT_SIZE, "size", "WxH", FOR_EXPLORE, "cells of a script's screen (default 80x24)" },
-	{ OPT_VIEW, "view", "NAME", FOR_EXPLORE, "view to open: cfg, walk, prune, cost, blame, lab, log ..." },
+	{ OPT_VIEW, "view", "NAME", FOR_EXPLORE, "view to open: cfg, walk, prune, cost, blame, rules, lab, log, tree, calls, eval" },
 	{ OPT_THEME, "theme", "NAME", FOR_EXPLORE, "dark, light or none" },
 	{ OPT_ASCII, "ascii", NULL, FOR_EXPLORE | FOR_CFG, "no characters beyond ASCII" },
 	{ OPT_LESSON, "lesson", "[N]", FOR_EXPLORE, "open lesson N on pruning; without a number: list the lessons" },
 	{ OPT_HELP, "help", NULL, UINT32_MAX, "this text" },
+	{ OPT_VERSION, "version", NULL, FOR_EXPLORE, "its version, and which kernel the model is of" },
 };
 
 enum { OPTIONS = sizeof(options) / sizeof(options[0]) };
@@ -384,6 +386,9 @@ static int set_option(struct args *args, const struct option_row *row, char *val
 	case OPT_HELP:
 		args->help = true;
 		return 0;
+	case OPT_VERSION:
+		args->version = true;
+		return 0;
 	}
 	return 2;
 }
@@ -498,7 +503,23 @@ static void write_option(FILE *out, bool man, const char *dash, const char *name
 	fprintf(out, "  %-24s %s\n", left, what);
 }
 
-void args_write_options(FILE *out, uint32_t command, bool man)
+/* Of "stat: …; parity, lab: …" what is for a command; all of other texts. */
+static const char *what_for(const char *what, const char *name, char *buf, size_t size)
+{
+	for (const char *at = what; name && *at;) {
+		size_t len = strcspn(at, ";"), head = strcspn(at, ":");
+		const char *found = strstr(at, name);
+
+		if (head < len && found && found + strlen(name) <= at + head) {
+			snprintf(buf, size, "%.*s", (int)(len - head - 2), at + head + 2);
+			return buf;
+		}
+		at += len + strspn(at + len, "; ");
+	}
+	return what;
+}
+
+void args_write_options(FILE *out, uint32_t command, const char *name, bool man)
 {
 	const struct loupe_filter_pass *passes;
 	uint32_t pass_cnt;
@@ -508,7 +529,9 @@ void args_write_options(FILE *out, uint32_t command, bool man)
 		const struct option_row *row = &options[i];
 
 		if (!command || (row->commands & command))
-			write_option(out, man, dashes(row), row->name, row->arg, row->what);
+			write_option(out, man, dashes(row), row->name, row->arg,
+				     row->id == OPT_OUTPUT ? what_for(row->what, name, what, sizeof(what)) :
+							     row->what);
 	}
 	if (command && !(command & FOR_FILTERS))
 		return;

@@ -68,6 +68,7 @@ struct args {
 	bool lessons;	      /* --lesson */
 	uint32_t lesson;      /* its number, 0: list them */
 	bool help;
+	bool version;
 };
 
 /**
@@ -77,8 +78,13 @@ struct args {
  */
 int args_parse(struct args *args, uint32_t command, const char *name, int argc, char **argv);
 
-/** Writes the options of a command (0: all), aligned, one a line; man: as man page source. */
-void args_write_options(FILE *out, uint32_t command, bool man);
+/**
+ * Writes the options of a command, aligned, one a line.
+ * @param command  FOR_* of it, 0: all options
+ * @param name     leaves out what a text tells of other commands, NULL: nothing
+ * @param man      as man page source
+ */
+void args_write_options(FILE *out, uint32_t command, const char *name, bool man);
 
 /** Writes the names of a command's options with their dashes, separated by spaces. */
 void args_write_names(FILE *out, uint32_t command);

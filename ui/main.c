@@ -9,6 +9,7 @@
 #include "pid_input.h"
 #include "roff.h"
 #include "tui.h"
+#include "view.h"
 
 struct command {
 	const char *name; /* NULL: the explorer */
@@ -39,6 +40,8 @@ static int cmd_explore(const struct args *args)
 		.ascii = args->ascii,
 	};
 
+	if (args->view && view_by_name(args->view) == VIEW_CNT)
+		return complain_text("there is no view '%s'; see bpfloupe --help", args->view);
 	if (args->lessons)
 		return cmd_lesson(args, &opts);
 	if (!args->script && !isatty(STDOUT_FILENO))
@@ -71,13 +74,13 @@ static void write_help(FILE *out)
 
 		snprintf(left, sizeof(left), "bpfloupe %s%s%s", commands[i].name ? commands[i].name : "",
 			 commands[i].name ? " " : "", commands[i].synopsis);
-		fprintf(out, "  %-26s ", left);
 		if (strlen(left) > 26)
-			fprintf(out, "\n%29s", "");
-		fprintf(out, "%s\n", commands[i].what);
+			fprintf(out, "  %s\n%29s%s\n", left, "", commands[i].what);
+		else
+			fprintf(out, "  %-26s %s\n", left, commands[i].what);
 	}
-	fprintf(out, "\noptions:\n");
-	args_write_options(out, 0, false);
+	fprintf(out, "\nbpfloupe COMMAND --help tells a command's options. Of the explorer:\n");
+	args_write_options(out, FOR_EXPLORE, NULL, false);
 	fprintf(out, "\nFILE: an ELF object, an executable with BPF objects inside, assembler text (.bpfasm), a\n"
 		     "classic filter (sock_filter bytes, tcpdump -ddd text, C initializers), a seccomp policy (OCI\n"
 		     "or Docker JSON, Firecracker JSON, minijail text), or, for the explorer and stat, a verifier\n"
@@ -89,7 +92,7 @@ static void write_command_help(FILE *out, const struct command *command)
 {
 	fprintf(out, "usage: bpfloupe %s%s%s\n%s\n\noptions:\n", command->name ? command->name : "",
 		command->name ? " " : "", command->synopsis, command->what);
-	args_write_options(out, command->id, false);
+	args_write_options(out, command->id, command->name, false);
 }
 
 /* Source of the man page's generated sections; the build joins them with the prose. */
@@ -105,7 +108,7 @@ static int write_man(FILE *out)
 		fputc('\n', out);
 	}
 	fprintf(out, ".SH OPTIONS\n");
-	args_write_options(out, 0, true);
+	args_write_options(out, 0, NULL, true);
 	tui_keys_write(out, TUI_KEYS_MAN);
 	return STATUS_OK;
 }
@@ -123,7 +126,7 @@ static int write_bash_completion(FILE *out)
 	}
 	fprintf(out, "\t*) words='");
 	args_write_names(out, FOR_EXPLORE);
-	fprintf(out, " --version' ;;\n\tesac\n"
+	fprintf(out, "' ;;\n\tesac\n"
 		     "\t[[ $cur == -* ]] || words=\n"
 		     "\t[[ $cur == -* || $COMP_CWORD -gt 1 ]] || words='");
 	for (size_t i = 1; i < COMMANDS; i++)
@@ -152,10 +155,6 @@ static int run(int argc, char **argv)
 	struct args args;
 	int err;
 
-	if (argc == 1 && !strcmp(argv[0], "--version")) {
-		printf("bpfloupe %s (model: Linux 6.18.44, x86-64)\n", BPFLOUPE_VERSION);
-		return STATUS_OK;
-	}
 	if (argc == 1 && !strcmp(argv[0], "--man-sections"))
 		return write_man(stdout);
 	if (argc == 1 && !strcmp(argv[0], "--bash-completion"))
@@ -171,6 +170,10 @@ static int run(int argc, char **argv)
 			write_help(stdout);
 		return STATUS_OK;
 	}
+	if (args.version) {
+		printf("bpfloupe %s (model: Linux 6.18.44, x86-64)\n", BPFLOUPE_VERSION);
+		return STATUS_OK;
+	}
 	if (args.pid) {
 		err = pid_input_expand(&args, command->id == FOR_EXPLORE);
 		if (err)
@@ -183,6 +186,9 @@ static int run(int argc, char **argv)
 		write_help(stderr);
 		return STATUS_USAGE;
 	}
+	/* a command that is spelled wrong reads as a file */
+	if (!command->name && args.file_cnt && !strpbrk(args.files[0], "./:-") && access(args.files[0], F_OK))
+		return complain_text("there is no command '%s', nor such a file; see bpfloupe --help", args.files[0]);
 	if (args.file_cnt && args.generate)
 		return complain_text("--generate compares random programs instead of files; leave out %s",
 				     args.files[0]);

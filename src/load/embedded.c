@@ -19,8 +19,8 @@ static bool read_header(const uint8_t *data, size_t len, Elf64_Ehdr *ehdr)
 	return true;
 }
 
-/* Other classes and byte orders are left to libbpf, which says what is wrong with them. */
-static bool is_bpf(const Elf64_Ehdr *ehdr)
+/* Machine of a relocatable object, -1 of what is none. */
+static int object_machine(const Elf64_Ehdr *ehdr)
 {
 	uint16_t type = ehdr->e_type, machine = ehdr->e_machine;
 
@@ -28,7 +28,23 @@ static bool is_bpf(const Elf64_Ehdr *ehdr)
 		type = (uint16_t)(type << 8 | type >> 8);
 		machine = (uint16_t)(machine << 8 | machine >> 8);
 	}
-	return type == ET_REL && (machine == EM_BPF || machine == EM_NONE);
+	return type == ET_REL ? machine : -1;
+}
+
+/* Other classes and byte orders are left to libbpf, which says what is wrong with them. */
+static bool is_bpf(const Elf64_Ehdr *ehdr)
+{
+	int machine = object_machine(ehdr);
+
+	return machine == EM_BPF || machine == EM_NONE;
+}
+
+uint32_t elf_object_machine(const uint8_t *data, size_t len)
+{
+	Elf64_Ehdr ehdr;
+	int machine = read_header(data, len, &ehdr) ? object_machine(&ehdr) : -1;
+
+	return machine > 0 ? (uint32_t)machine : 0;
 }
 
 enum elf_kind elf_kind(const uint8_t *data, size_t len)

@@ -15,6 +15,9 @@ enum elf_kind {
 
 enum elf_kind elf_kind(const uint8_t *data, size_t len);
 
+/* Number of the machine that a relocatable object of ELF_OTHER is for, 0 of other files. */
+uint32_t elf_object_machine(const uint8_t *data, size_t len);
+
 struct embedded_object {
 	size_t offset, len; /* inside the executable */
 	char name[64];	    /* of its skeleton, or its offset */

@@ -280,6 +280,17 @@ static int add_refused(const char *object, const struct loupe_error *why,
 	return 0;
 }
 
+/* What a file is that holds no BPF object: often it was compiled for the wrong machine. */
+static int refuse_file(const struct file *file, struct loupe_error *err)
+{
+	uint32_t machine = elf_object_machine(file->data, file->len);
+
+	if (machine)
+		return loupe_error_set(err, -EINVAL,
+				       "an object for machine %u, not for BPF: compile it with -target bpf", machine);
+	return loupe_error_set(err, -EINVAL, "neither a BPF object nor an executable with one inside it");
+}
+
 static int load_embedded(struct job *job, struct loupe_program_list *out, struct loupe_error *err)
 {
 	struct embedded_object *objects = calloc(EMBEDDED_MAX, sizeof(*objects));
@@ -290,9 +301,7 @@ static int load_embedded(struct job *job, struct loupe_program_list *out, struct
 	if (!objects)
 		return loupe_error_set(err, -ENOMEM, "out of memory");
 	cnt = embedded_find(job->file.data, job->file.len, objects, EMBEDDED_MAX);
-	ret = cnt ? find_helper(job, err)
-		  : loupe_error_set(err, -EINVAL,
-				    "neither a BPF object nor an executable with one inside it");
+	ret = cnt ? find_helper(job, err) : refuse_file(&job->file, err);
 	for (size_t i = 0; i < cnt && !ret; i++) {
 		const struct embedded_object *object = &objects[i];
 		struct loupe_error why = { .offset = -1 };
