@@ -153,6 +153,43 @@ static void packet_answer(struct blame *blame, const struct loupe_trace *trace, 
 		 fault->insn_idx, fault->step, after.reg.range, name);
 }
 
+/* A pointer that a call made a number of: released, or into a packet that may have moved. */
+static bool ended_answer(struct blame *blame, const struct loupe_trace *trace, const char *name)
+{
+	const struct loupe_blame *link = &blame->rows[0].link;
+	struct loupe_value before;
+	const struct loupe_reg *was = &before.reg;
+	char call[96];
+
+	if (link->step == LOUPE_NO_STEP || link->origin != LOUPE_ORIGIN_OTHER ||
+	    loupe_trace_value(trace, link->step, link->from[0], &before) || was->type == SCALAR_VALUE ||
+	    was->type == NOT_INIT || (!is_packet(was) && !was->ref_obj_id))
+		return false;
+	blame->enough = true;
+	snprintf(call, sizeof(call), "insn %d (step %u)", link->insn_idx, link->step);
+	if (is_packet(was))
+		snprintf(blame->answer, sizeof(blame->answer),
+			 "%s pointed into the packet up to %s: that call may move the packet, which ends all "
+			 "pointers into it. Load data and data_end anew behind it, and compare again.",
+			 name, call);
+	else
+		snprintf(blame->answer, sizeof(blame->answer),
+			 "%s is no pointer any more since %s, which released what it pointed to.", name, call);
+	return true;
+}
+
+/* The link that made the value, behind those that only carry it. */
+static const struct blame_row *maker(const struct blame *blame)
+{
+	const struct blame_row *made = &blame->rows[0];
+
+	for (uint32_t i = 1; i < blame->cnt; i++) {
+		if (!blame->rows[i].depth && blame->rows[i].link.step != LOUPE_NO_STEP)
+			made = &blame->rows[i];
+	}
+	return made;
+}
+
 /* What is wrong with the value at a rejected step. */
 static void value_answer(struct blame *blame, const struct loupe_trace *trace)
 {
@@ -167,7 +204,10 @@ static void value_answer(struct blame *blame, const struct loupe_trace *trace)
 	needed = reach(&loupe_trace_insns(trace)[insn]);
 	if (is_packet(reg) && needed) {
 		packet_answer(blame, trace, name, reg, needed);
+	} else if (ended_answer(blame, trace, name)) {
+		return;
 	} else if (reg->type & PTR_MAYBE_NULL) {
+		where(maker(blame), at, sizeof(at));
 		snprintf(blame->answer, sizeof(blame->answer),
 			 "%s may be NULL: it comes from %s, and no branch on the way here excludes that.",
 			 name, at);
@@ -181,6 +221,10 @@ static void value_answer(struct blame *blame, const struct loupe_trace *trace)
 		   reg->smin == INT64_MIN && reg->smax == INT64_MAX) {
 		snprintf(blame->answer, sizeof(blame->answer),
 			 "%s can be any number, since %s.", name, at);
+	} else if (reg->type == SCALAR_VALUE && reg->var_off.mask && reg->smin >= 0) {
+		snprintf(blame->answer, sizeof(blame->answer),
+			 "%s is a number from %" PRIu64 " to %" PRIu64 ", last changed at %s.", name,
+			 reg->umin, reg->umax, at);
 	} else if (reg->type == SCALAR_VALUE && reg->var_off.mask) {
 		snprintf(blame->answer, sizeof(blame->answer),
 			 "%s is a number from %" PRId64 " to %" PRId64 " (unsigned up to %" PRIu64
@@ -191,8 +235,8 @@ static void value_answer(struct blame *blame, const struct loupe_trace *trace)
 			 name, (int64_t)reg->var_off.value, at);
 	} else if (reg->var_off.mask) {
 		snprintf(blame->answer, sizeof(blame->answer),
-			 "%s points %" PRId64 " to %" PRId64 " bytes beyond %d, last changed at %s.", name,
-			 reg->smin, reg->smax, reg->off, at);
+			 "%s has an offset from %" PRId64 " to %" PRId64 ", last changed at %s.", name,
+			 reg->off + reg->smin, reg->off + reg->smax, at);
 	} else {
 		snprintf(blame->answer, sizeof(blame->answer), "%s comes from %s.", name, at);
 	}
@@ -282,7 +326,10 @@ static void make_answer(struct blame *blame, const struct subject *subject)
 		leak_answer(blame, trace, &leak);
 	else if (fault->named)
 		value_answer(blame, trace);
-	if (fault->lost || (*blame->answer && fault->step == blame->step && !fault->named))
+	/* what libbpf put something else in place of in a log */
+	if (!loupe_trace_insns(trace)[fault->insn_idx].code)
+		return;
+	if (fault->lost || blame->enough || (*blame->answer && fault->step == blame->step && !fault->named))
 		return;
 	opts.ctx = (void *)(uintptr_t)loupe_trace_image(trace);
 	loupe_insn_print(text, sizeof(text), &loupe_trace_insns(trace)[fault->insn_idx], &opts);

@@ -23,6 +23,7 @@ struct blame {
 	bool cut; /* there is more than is kept */
 	bool of_error; /* it is what a rejection is about */
 	struct loupe_fault fault; /* of a rejected step; its step is LOUPE_NO_STEP if it is none */
+	bool enough;		  /* the answer says more than the explanation of the message */
 	char answer[600]; /* of a rejected step: what is wrong with the value, and since when; or "" */
 };
 

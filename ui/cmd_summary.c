@@ -59,32 +59,6 @@ static void print_tail(const char *text, size_t len)
 	}
 }
 
-/* What a log says. */
-static int summarize_log(const struct loupe_logged *logged, const struct loupe_image *image)
-{
-	struct loupe_verify_result result;
-	char verdict[512], lacks[256];
-	const char *text;
-	int status;
-	size_t len;
-
-	if (loupe_logged_replay(logged, NULL, &result))
-		return complain_text("out of memory");
-	verdict_text(&result, verdict, sizeof(verdict));
-	loupe_lacks_print(lacks, sizeof(lacks), result.lacks);
-	printf("%s: %s, verifier log, %u insns\n", input_base_name(image->file), image->name,
-	       image->insn_cnt);
-	printf("  %s\n", verdict);
-	print_counters(&result.counters);
-	printf("  %u steps read; the log lacks: %s\n", loupe_logged_step_cnt(logged), lacks);
-	text = loupe_logged_text(logged, &len);
-	if (result.verdict == LOUPE_REJECTED)
-		print_tail(text, len);
-	status = verdict_status(result.verdict);
-	loupe_verify_result_finish(&result);
-	return status;
-}
-
 /* Whether the model agrees with the user's log of it. @return status */
 static int print_beside(const struct args *args, const struct beside *beside, const struct loupe_logged *logged,
 			const struct loupe_image *image)
@@ -150,6 +124,7 @@ static void print_rejection(const struct subject *subject)
 	const struct explanation *explanation = explain_error(subject->error);
 	struct loupe_fault fault;
 	struct blame blame = { 0 };
+	bool enough;
 
 	if (explain_counts(subject) && subject->trace)
 		print_cost(subject);
@@ -158,8 +133,9 @@ static void print_rejection(const struct subject *subject)
 	if (explain_blames(subject) && !loupe_trace_fault(subject->trace, subject->error, &fault) &&
 	    !blame_make(&blame, subject, fault.at, fault.loc))
 		print_wrapped(blame.answer);
+	enough = blame.enough;
 	blame_finish(&blame);
-	if (!explanation)
+	if (!explanation || enough)
 		return;
 	print_wrapped(explanation->rule);
 	print_wrapped(explanation->ways);
@@ -196,6 +172,35 @@ static void print_answer(const struct args *args, const struct input *input, uin
 	}
 	subject_finish(&subject);
 	jobs_destroy(jobs);
+}
+
+/* What a log says. */
+static int summarize_log(const struct args *args, const struct input *input, uint32_t n)
+{
+	const struct loupe_logged *logged = loupe_log_file_at(input->log, n);
+	const struct loupe_image *image = input->progs.progs[n].image;
+	struct loupe_verify_result result;
+	char verdict[512], lacks[256];
+	const char *text;
+	int status;
+	size_t len;
+
+	if (loupe_logged_replay(logged, NULL, &result))
+		return complain_text("out of memory");
+	verdict_text(&result, verdict, sizeof(verdict));
+	loupe_lacks_print(lacks, sizeof(lacks), result.lacks);
+	printf("%s: %s, verifier log, %u insns\n", input_base_name(image->file), image->name,
+	       image->insn_cnt);
+	printf("  %s\n", verdict);
+	print_counters(&result.counters);
+	printf("  %u steps read; the log lacks: %s\n", loupe_logged_step_cnt(logged), lacks);
+	text = loupe_logged_text(logged, &len);
+	if (result.verdict == LOUPE_REJECTED)
+		print_tail(text, len);
+	print_answer(args, input, n);
+	status = verdict_status(result.verdict);
+	loupe_verify_result_finish(&result);
+	return status;
 }
 
 static int summarize_image(const struct args *args, const struct input *input, uint32_t n)
@@ -318,7 +323,7 @@ static int summarize_file(const struct args *args, const char *file)
 		const struct loupe_program *prog = &input.progs.progs[i];
 
 		if (input.log)
-			status = worse(status, summarize_log(loupe_log_file_at(input.log, i), prog->image));
+			status = worse(status, summarize_log(args, &input, i));
 		else if (prog->image)
 			status = worse(status, summarize_image(args, &input, i));
 		else

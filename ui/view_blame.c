@@ -203,7 +203,7 @@ static struct footing footing_of(struct blame_view *view)
 	struct footing footing = { .answer = view->blame.answer };
 	char how[128], name[32], value[240];
 
-	if (subject->result.verdict == LOUPE_REJECTED &&
+	if (subject->result.verdict == LOUPE_REJECTED && !(view->made && view->blame.enough) &&
 	    (!view->made || view->blame.of_error ||
 	     view->blame.step == loupe_trace_error_step(subject->trace)))
 		footing.explanation = explain_error(subject->error);
@@ -242,7 +242,7 @@ static void draw(struct view *base, struct screen *screen, struct rect area)
 {
 	struct blame_view *view = (struct blame_view *)base;
 	struct footing footing = footing_of(view);
-	int foot = footing.explanation ? (area.w >= 120 ? 5 : 8) : *footing.answer ? 2 : 0, used;
+	int foot = footing.explanation ? (area.w >= 120 ? 5 : 8) : *footing.answer ? 3 : 0, used;
 	char title[96], name[32], note[64], number[NUMBER_TEXT];
 	struct rect inner;
 

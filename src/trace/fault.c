@@ -260,10 +260,28 @@ static uint32_t find_move(const struct loupe_trace *t, uint32_t step, struct lou
 	return bound == LOUPE_NO_STEP ? link.step : bound;
 }
 
+/* True if the sizes of what a helper is given are the map's. */
+static bool sized_by_map(int32_t helper)
+{
+	switch (helper) {
+	case BPF_FUNC_map_lookup_elem:
+	case BPF_FUNC_map_update_elem:
+	case BPF_FUNC_map_delete_elem:
+	case BPF_FUNC_map_push_elem:
+	case BPF_FUNC_map_pop_elem:
+	case BPF_FUNC_map_peek_elem:
+	case BPF_FUNC_map_lookup_percpu_elem:
+		return true;
+	default:
+		return false;
+	}
+}
+
 /* The size that a helper takes behind a pointer, as far as it is a number. */
 static bool size_behind(const struct search *s, struct loupe_loc loc, struct loupe_loc *size)
 {
-	if (!insn_is_helper_call(s->insn) || loc.index < BPF_REG_1 || loc.index >= BPF_REG_5)
+	if (!insn_is_helper_call(s->insn) || loc.index < BPF_REG_1 || loc.index >= BPF_REG_5 ||
+	    sized_by_map(s->insn->imm))
 		return false;
 	*size = reg_loc(s->frameno, loc.index + 1);
 	return value_at(s->t, s->step, *size).type == SCALAR_VALUE;

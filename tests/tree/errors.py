@@ -27,7 +27,7 @@ WHOLE = {
     "invalid variable-offset%s stack R%u var_off=%s off=%d size=%d\\n":
         "invalid variable-offset read from stack R1 var_off=(0x0; 0xff) off=0 size=1",
 }
-# Said by the log's writer, by other kernels, or by us where the kernel says nothing; and values for which
+# Said by the log's writer, by other kernels, by libbpf in the log's place, or by us where the kernel says nothing; and values for which
 # a message has a row of its own.
 MORE = [
     "infinite loop detected at insn 3",
@@ -35,6 +35,12 @@ MORE = [
     "R1 invalid mem access 'scalar'",
     "unknown func bpf_get_prandom_u32#7",
     "calling kernel function bpf_x is not allowed",
+    "invalid func unknown#195896080",
+    "invalid func unknown#2002000000",
+    "0: <invalid CO-RE relocation>",
+    "kfunc 'bpf_x' is referenced but wasn't resolved",
+    "<BPF map 'x' is referenced but wasn't created>",
+    "R1 type=sock_or_null expected=sock",
     "rejected without a message: struct_ops of no kernel structure",
     "rejected without a message: constant of a map with several entries",
 ]
