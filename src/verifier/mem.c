@@ -544,7 +544,9 @@ static int access_by_type(struct vf_env *env, int32_t insn_idx, uint32_t regno, 
 	case PTR_TO_MEM:
 		return access_mem(env, regno, off, size, t, value_regno);
 	case PTR_TO_BUF:
-		return access_buffer(env, regno, off, size, t, value_regno);
+		if (!(type & PTR_MAYBE_NULL))
+			return access_buffer(env, regno, off, size, t, value_regno);
+		break;
 	case PTR_TO_BTF_ID:
 		if (!(type & PTR_MAYBE_NULL))
 			return vf_not_judged(env, "insn %d: access through a pointer of kernel type",

@@ -188,6 +188,7 @@ struct vf_target {
 	const char *name;
 	const struct btf_type *proto; /* the context holds this function's arguments */
 	bool skips_first; /* but for the first one, which a tracepoint keeps to itself */
+	const struct vf_iter *iter; /* what an iterator goes over, NULL: it is none */
 };
 
 struct vf_slabs;    /* slab.c */

@@ -128,6 +128,26 @@ int vfs_open(void *path, void *file)
 	return path != file;
 }
 
+/* What iterators attach to. */
+struct bpf_iter_meta;
+struct udp_sock;
+struct sock_common;
+
+int bpf_iter_bpf_map_elem(struct bpf_iter_meta *meta, struct bpf_map *map, void *key, void *value)
+{
+	return 0;
+}
+
+int bpf_iter_udp(struct bpf_iter_meta *meta, struct udp_sock *udp_sk, u32 uid, int bucket)
+{
+	return 0;
+}
+
+int bpf_iter_tcp(struct bpf_iter_meta *meta, struct sock_common *sk_common, u32 uid)
+{
+	return 0;
+}
+
 #define USE(type) type use_##type
 USE(btf_trace_cpu_frequency);
 USE(btf_trace_initcall_start);

@@ -764,7 +764,8 @@ static bool run(const char *dir, const char *name, void *data)
 {
 	struct totals *totals = data;
 	static const uint32_t levels[] = { 6, 4, 1 };
-	const struct loupe_load_opts load = { .size = sizeof(load), .cpus = CPUS };
+	char types[PATH_SIZE];
+	const struct loupe_load_opts load = { .size = sizeof(load), .kernel_btf = types, .cpus = CPUS };
 	struct loupe_program_list list;
 	struct loupe_error err;
 	char path[PATH_SIZE];
@@ -772,6 +773,7 @@ static bool run(const char *dir, const char *name, void *data)
 	size_t len;
 	char *text;
 
+	snprintf(types, sizeof(types), "%s/kernel.btf", dir);
 	snprintf(path, sizeof(path), "%s/%s.bpfasm", dir, name);
 	if (loupe_load_file(path, &load, &list, &err)) {
 		printf("%s: %s\n", name, err.message);
