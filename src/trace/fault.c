@@ -617,10 +617,11 @@ static uint32_t apply(const struct search *s, enum rule rule, struct loupe_loc l
 		step = find_passed(s, loc);
 		break;
 	case RULE_BOUND:
-		/* a pointer's offset is limited by the number that was added */
-		step = value_at(s->t, s->step, loc).type == SCALAR_VALUE ?
-			       find_limit(s, s->step, loc) :
-			       find_memory(s, loc);
+		/* a pointer's offset is limited by the number that was added; returned, it is the wrong value */
+		if (value_at(s->t, s->step, loc).type == SCALAR_VALUE)
+			step = find_limit(s, s->step, loc);
+		else
+			step = BPF_OP(s->insn->code) == BPF_EXIT ? find_passed(s, loc) : find_memory(s, loc);
 		break;
 	case RULE_ADDEND:
 		step = find_addend(s);
