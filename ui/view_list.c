@@ -187,7 +187,8 @@ static void draw_selected(const struct subject *subject, struct screen *screen, 
 		bool rejected = subject->result.verdict == LOUPE_REJECTED;
 
 		pen_text(&pen, rejected ? UI_MISS : UI_CHANGED, rejected ? "✗ " : "not judged: ");
-		if (subject->error_insn >= 0)
+		/* some messages name the insn themselves */
+		if (subject->error_insn >= 0 && !strstr(subject->error, "insn "))
 			pen_printf(&pen, UI_STRONG, "insn %d: ", subject->error_insn);
 		pen_text(&pen, UI_TEXT, subject->error);
 	} else {
