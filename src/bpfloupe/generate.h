@@ -19,7 +19,8 @@ struct loupe_generated;
 struct loupe_generate_opts {
 	size_t size;	   /* sizeof(struct loupe_generate_opts) */
 	uint64_t seed;	   /* same seed, same program */
-	uint32_t prog_type; /* BPF_PROG_TYPE_XDP, SCHED_CLS, SOCKET_FILTER or CGROUP_SKB; 0: by seed */
+	uint32_t prog_type; /* BPF_PROG_TYPE_XDP, SCHED_CLS, SOCKET_FILTER, CGROUP_SKB, KPROBE or
+			       TRACEPOINT; 0: by seed */
 	uint32_t cpus;	   /* possible CPUs of the image's host, 0: unknown */
 	bool unprivileged; /* only what a user without capabilities may try */
 };

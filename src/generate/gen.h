@@ -21,6 +21,7 @@ enum {
 	VALUE_SIZE = 64,
 	MAX_DEPTH = 5,
 	MAX_FUNCS = 4,
+	CONTEXT_SLOT = 12, /* a caller's, where callbacks find the context */
 	CHAOS = 40, /* one statement in so many ignores the types, where programs may */
 };
 
@@ -41,13 +42,23 @@ struct frame {
 	struct slot slot[SLOTS];
 };
 
-enum func_kind { MAIN, STATIC, GLOBAL, CALLBACK };
+enum func_kind {
+	MAIN,
+	STATIC,
+	GLOBAL,
+	CALLBACK, /* of bpf_loop() */
+	EACH,	  /* of bpf_for_each_map_elem() */
+	MEMORY,	  /* global, takes VALUE_SIZE bytes */
+	LATER,	  /* of a timer */
+};
 
 struct gen {
 	struct gen_tree *tree;
 	uint64_t random;
 	uint32_t prog_type;
 	bool unprivileged;
+	bool tracing;	/* the type has no packets */
+	bool sleepable;
 	bool chaotic; /* some statements ignore the types */
 	enum func_kind func_kind[MAX_FUNCS + 1];
 	bool called[MAX_FUNCS + 1];
@@ -55,7 +66,7 @@ struct gen {
 	int func;  /* the one that is being made */
 	int label;
 	int depth;
-	bool types; /* the program has BTF, and a map with a lock */
+	bool types; /* the program has BTF, and maps with a lock and with a timer */
 	int held;   /* references that must be given back */
 	int loops;	   /* loops around the present statement */
 	uint32_t counters; /* registers that count turns of a loop around */
@@ -79,6 +90,7 @@ uint64_t gen_next_random(struct gen *gen);
 void gen_lose_temporaries(struct gen *gen);
 int gen_limited(struct gen *gen, int limit);
 int gen_unknown_offset(struct gen *gen);
+int gen_context_offset(struct gen *gen);
 void gen_make_value_access(struct gen *gen);
 void gen_make_packet_access(struct gen *gen);
 void gen_make_sized_call(struct gen *gen);
@@ -91,6 +103,7 @@ void gen_make_spill(struct gen *gen);
 void gen_make_store(struct gen *gen);
 void gen_make_fill(struct gen *gen);
 void gen_make_atomic(struct gen *gen);
+void gen_make_value_atomic(struct gen *gen);
 void gen_make_chaos(struct gen *gen);
 
 /* nest.c */
@@ -102,10 +115,14 @@ void gen_make_lookup(struct gen *gen);
 void gen_make_packet_check(struct gen *gen);
 void gen_make_ringbuf(struct gen *gen);
 void gen_make_tail_call(struct gen *gen);
-void gen_make_call(struct gen *gen);
-void gen_call_the_rest(struct gen *gen);
+void gen_make_packet_walk(struct gen *gen);
 /* After two ways meet only that is known which both agree on. */
 void gen_meet(struct frame *a, const struct frame *b);
+
+/* func.c */
+void gen_choose_functions(struct gen *gen);
+void gen_make_function(struct gen *gen, int func);
+void gen_make_call(struct gen *gen);
 
 /* recipe.c */
 void gen_make_recipe(struct gen *gen);

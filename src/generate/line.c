@@ -24,6 +24,14 @@ void gen_make_constant(struct gen *gen)
 	gen_set_number(gen, r, value < 0 ? UINT64_MAX : (uint64_t)value);
 }
 
+/* Of four bytes of the context that any program may read. */
+int gen_context_offset(struct gen *gen)
+{
+	if (gen->prog_type == BPF_PROG_TYPE_XDP)
+		return 12 + 4 * gen_below(gen, 2);
+	return (gen->tracing ? 8 : 0) + 4 * gen_below(gen, 5);
+}
+
 /* A number that the verifier does not know. */
 void gen_make_unknown(struct gen *gen)
 {
@@ -43,16 +51,15 @@ void gen_make_unknown(struct gen *gen)
 	case 1:
 		if (gen->prog_type != BPF_PROG_TYPE_XDP) {
 			gen_put(gen, gen_line(gen->tree, "\tr%d = *(u%d *)(r6 +%d)\n", r,
-					      8 << gen_below(gen, 3), gen_below(gen, 2) * 8));
+					      8 << gen_below(gen, 3),
+					      (gen->tracing ? 8 : 0) + gen_below(gen, 2) * 8));
 			gen_set_number(gen, r, UINT32_MAX);
 			break;
 		}
 		/* fallthrough */
 	default:
-		gen_put(gen,
-			gen_line(gen->tree, "\tr%d = *(u32 *)(r6 +%d)\n", r,
-				 gen->prog_type == BPF_PROG_TYPE_XDP ? 12 + 4 * gen_below(gen, 2)
-								     : 4 * gen_below(gen, 5)));
+		gen_put(gen, gen_line(gen->tree, "\tr%d = *(u32 *)(r6 +%d)\n", r,
+				      gen_context_offset(gen)));
 		gen_set_number(gen, r, UINT32_MAX);
 		break;
 	}
@@ -69,7 +76,7 @@ void gen_make_alu(struct gen *gen)
 
 	if (r < 0)
 		return;
-	if (gen_one_in(gen, 2) && op < 9) {
+	if (gen_one_in(gen, 2) && (op < 9 || gen_one_in(gen, 4))) {
 		gen_put(gen, gen_line(gen->tree, "\t%c%d %s %c%d\n", w, r, ops[op], w, s));
 		gen_set_number(gen, r, w == 'w' ? UINT32_MAX : UINT64_MAX);
 		return;
@@ -150,8 +157,8 @@ void gen_make_spill(struct gen *gen)
 		off += size * gen_below(gen, 8 / size);
 	gen_put(gen, gen_line(gen->tree, "\t*(u%d *)(r10 %d) = r%d\n", size * 8, off, r));
 	if (size == 8)
-		gen->now.slot[s] = (struct slot){ gen->now.reg[r].kind, true,
-						  gen->now.reg[r].kind != NUMBER };
+		gen->now.slot[s] =
+			(struct slot){ gen->now.reg[r].kind, true, gen->now.reg[r].kind != NUMBER };
 	else
 		gen->now.slot[s].kind = NOTHING;
 }
@@ -226,6 +233,47 @@ void gen_make_atomic(struct gen *gen)
 	}
 }
 
+/* Of a map's value: what loads give back changes registers, and R0 where values are compared. */
+void gen_make_value_atomic(struct gen *gen)
+{
+	static const char *const ops[] = { "add", "and", "or", "xor" };
+	int v = gen_pick(gen, VALUE), r = gen_pick(gen, NUMBER), off = 8 * gen_below(gen, 8);
+	int bits = gen_one_in(gen, 3) ? 32 : 64;
+	const char *width = bits == 64 ? "64" : "";
+
+	if (v < 0 || r < 0)
+		return;
+	switch (gen_below(gen, 5)) {
+	case 0:
+		if (v == 0 || r == 0)
+			return;
+		gen_put(gen,
+			gen_line(gen->tree,
+				 "\tr0 = %d\n\tr0 = atomic%s_cmpxchg((u%d *)(r%d +%d), r0, r%d)\n",
+				 gen_below(gen, 9), width, bits, v, off, r));
+		r = 0;
+		break;
+	case 1:
+		gen_put(gen, gen_line(gen->tree, "\tr%d = load_acquire((u%d *)(r%d +%d))\n", r,
+				      bits, v, off));
+		break;
+	case 2:
+		gen_put(gen, gen_line(gen->tree, "\tstore_release((u%d *)(r%d +%d), r%d)\n", bits,
+				      v, off, r));
+		return;
+	case 3:
+		gen_put(gen, gen_line(gen->tree, "\tr%d = atomic%s_xchg((u%d *)(r%d +%d), r%d)\n",
+				      r, width, bits, v, off, r));
+		break;
+	default:
+		gen_put(gen,
+			gen_line(gen->tree, "\tr%d = atomic%s_fetch_%s((u%d *)(r%d +%d), r%d)\n", r,
+				 width, ops[gen_below(gen, 4)], bits, v, off, r));
+		break;
+	}
+	gen_set_number(gen, r, UINT64_MAX);
+}
+
 /* --- maps and packets
  * ------------------------------------------------------------------------------ */
 
@@ -252,8 +300,9 @@ int gen_limited(struct gen *gen, int limit)
 }
 
 /*
- * A number to add to a pointer. Of an ordinary user's program the verifier wants the same limit, and
- * the same answer to whether it is a constant, on every path; a number that was just read has both.
+ * A number to add to a pointer. Of an ordinary user's program the verifier wants the same limit,
+ * and the same answer to whether it is a constant, on every path; a number that was just read has
+ * both.
  */
 int gen_unknown_offset(struct gen *gen)
 {
@@ -296,7 +345,8 @@ void gen_make_value_access(struct gen *gen)
 		return;
 	}
 	r = gen_target(gen);
-	gen_put(gen, gen_line(gen->tree, "\tr%d = *(u%d *)(r%d +%d)\n", r, size * 8, v, off));
+	gen_put(gen, gen_line(gen->tree, "\tr%d = *(%c%d *)(r%d +%d)\n", r,
+			      size < 8 && gen_one_in(gen, 5) ? 's' : 'u', size * 8, v, off));
 	gen_set_number(gen, r, UINT64_MAX);
 }
 
@@ -309,6 +359,11 @@ void gen_make_packet_access(struct gen *gen)
 	room = gen->now.reg[p].room;
 	if (room < size)
 		return;
+	if (gen_one_in(gen, 4)) {
+		gen_put(gen, gen_line(gen->tree, "\t*(u%d *)(r%d +%d) = %d\n", size * 8, p,
+				      gen_below(gen, room - size + 1), gen_below(gen, 100)));
+		return;
+	}
 	gen_put(gen, gen_line(gen->tree, "\tr%d = *(u%d *)(r%d +%d)\n", r, size * 8, p,
 			      gen_below(gen, room - size + (gen_one_in(gen, 40) ? 9 : 1))));
 	gen_set_number(gen, r, UINT64_MAX);
@@ -326,11 +381,19 @@ void gen_make_sized_call(struct gen *gen)
 		if (!gen->now.slot[s].set || gen->now.slot[s].pointer)
 			return;
 	}
-	gen_put(gen, gen_line(gen->tree,
-			      "\tr4 = r%d\n\tr4 += 1\n\tr3 = r10\n\tr3 += -%d\n\tr2 = %d\n\tr1 = "
-			      "r6\n\tcall %s\n",
-			      r, 8 * SLOTS, gen_below(gen, 64),
-			      xdp ? "bpf_xdp_load_bytes" : "bpf_skb_load_bytes"));
+	if (gen->tracing)
+		gen_put(gen, gen_line(gen->tree,
+				      "\tr2 = r%d\n\tr2 += 1\n\tr1 = r10\n\tr1 += -%d\n\tr3 = 0\n"
+				      "\tcall bpf_probe_read_kernel\n",
+				      r, 8 * SLOTS));
+	else
+		gen_put(gen,
+			gen_line(
+				gen->tree,
+				"\tr4 = r%d\n\tr4 += 1\n\tr3 = r10\n\tr3 += -%d\n\tr2 = %d\n\tr1 = "
+				"r6\n\tcall %s\n",
+				r, 8 * SLOTS, gen_below(gen, 64),
+				xdp ? "bpf_xdp_load_bytes" : "bpf_skb_load_bytes"));
 	gen_lose_temporaries(gen);
 	gen_set_number(gen, 0, UINT64_MAX);
 	for (int s = SLOTS - 3; s < SLOTS; s++)

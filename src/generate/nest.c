@@ -53,7 +53,8 @@ void gen_make_if(struct gen *gen)
 	then = gen->now;
 	gen->now = before;
 	if (gen_one_in(gen, 2)) {
-		inner = gen_open(gen->tree, "\tgoto end%d\nelse%d:\n", label, label);
+		inner = gen_open(gen->tree, "\tgoto%s end%d\nelse%d:\n",
+				 gen_one_in(gen, 10) ? "l" : "", label, label);
 		gen_put(gen, inner);
 		gen_make_block(gen, 1 + gen_below(gen, 5));
 		gen_close(gen->tree, inner, "end%d:\n", label);
@@ -212,7 +213,8 @@ void gen_make_packet_check(struct gen *gen)
 	bool xdp = gen->prog_type == BPF_PROG_TYPE_XDP;
 	struct frame before;
 
-	if (gen->prog_type == BPF_PROG_TYPE_SOCKET_FILTER || gen->unprivileged || gen->func)
+	if (gen->prog_type == BPF_PROG_TYPE_SOCKET_FILTER || gen->unprivileged || gen->tracing ||
+	    gen->func)
 		return;
 	gen_put(gen, gen_line(gen->tree, "\tr2 = *(u32 *)(r6 +%d)\n\tr3 = *(u32 *)(r6 +%d)\n",
 			      xdp ? 0 : 76, xdp ? 4 : 80));
@@ -230,51 +232,6 @@ void gen_make_packet_check(struct gen *gen)
 	gen_make_block(gen, 1 + gen_below(gen, 4));
 	gen_close(gen->tree, at, "short%d:\n", label);
 	gen_meet(&gen->now, &before);
-}
-
-static void call_function(struct gen *gen, int callee)
-{
-	int r = gen_pick(gen, NUMBER);
-
-	if (gen->func_kind[callee] == CALLBACK) {
-		int counter = gen_one_in(gen, 4) ? gen_limited(gen, 32) : -1;
-
-		if (counter >= 0)
-			gen_put(gen, gen_line(gen->tree, "\tr1 = r%d\n", counter));
-		else
-			gen_put(gen, gen_line(gen->tree, "\tr1 = %d\n", 1 + gen_below(gen, 20)));
-		gen_put(gen, gen_line(gen->tree,
-				      "\tr2 = func f%d\n\tr3 = r10\n\tr3 += -8\n\tr4 = 0\n\tcall "
-				      "bpf_loop\n",
-				      callee));
-		gen->now.slot[0].kind = NOTHING;
-	} else {
-		if (r >= 0)
-			gen_put(gen, gen_line(gen->tree, "\tr2 = r%d\n", r));
-		else
-			gen_put(gen, gen_line(gen->tree, "\tr2 = %d\n", gen_below(gen, 100)));
-		gen_put(gen, gen_line(gen->tree, "\tr1 = r6\n\tcall f%d\n", callee));
-	}
-	gen->called[callee] = true;
-	gen_lose_temporaries(gen);
-	gen_set_number(gen, 0, UINT64_MAX);
-}
-
-void gen_make_call(struct gen *gen)
-{
-	int callee = gen->func + 1 + gen_below(gen, gen->funcs + 1 - gen->func);
-
-	if (callee <= gen->funcs)
-		call_function(gen, callee);
-}
-
-/* A function that nobody calls is none: its bytes would belong to another. */
-void gen_call_the_rest(struct gen *gen)
-{
-	for (int i = 1; i <= gen->funcs; i++) {
-		if (!gen->called[i])
-			call_function(gen, i);
-	}
 }
 
 void gen_make_ringbuf(struct gen *gen)
@@ -305,7 +262,7 @@ void gen_make_tail_call(struct gen *gen)
 {
 	int r = gen_limited(gen, 4);
 
-	if (r < 0 || gen->loops || gen->held)
+	if (r < 0 || gen->loops || gen->held || gen->sleepable)
 		return;
 	gen_put(gen,
 		gen_line(gen->tree,
@@ -317,4 +274,29 @@ void gen_make_tail_call(struct gen *gen)
 	}
 }
 
-/* Anything goes. */
+/* Another packet pointer, at an unknown distance from one that was checked, is checked too. */
+void gen_make_packet_walk(struct gen *gen)
+{
+	int p = gen_pick(gen, PACKET), r = gen_limited(gen, 64), t = 7, label, at;
+	int room = 1 + gen_below(gen, 16);
+	struct frame before;
+
+	while (t < REGS && (gen_is_pinned(gen, t) || t == r || t == p))
+		t++;
+	if (p < 0 || r < 0 || t == REGS)
+		return;
+	label = gen->label++;
+	gen_put(gen, gen_line(gen->tree, "\tr%d = r%d\n\tr%d += r%d\n", t, p, t, r));
+	gen->now.reg[t].kind = gen->now.reg[4].kind = gen->now.reg[5].kind = NOTHING;
+	before = gen->now;
+	at = gen_open(gen->tree,
+		      "\tr5 = *(u32 *)(r6 +%d)\n\tr4 = r%d\n\tr4 += %d\n\tif r%s goto short%d\n",
+		      gen->prog_type == BPF_PROG_TYPE_XDP ? 4 : 80, t, room,
+		      gen_one_in(gen, 2) ? "4 > r5" : "5 <= r4", label);
+	gen_put(gen, at);
+	gen->now.reg[t] = (struct reg){ .kind = PACKET, .room = room };
+	gen_make_packet_access(gen);
+	gen_make_block(gen, 1 + gen_below(gen, 3));
+	gen_close(gen->tree, at, "short%d:\n", label);
+	gen_meet(&gen->now, &before);
+}

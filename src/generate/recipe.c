@@ -5,8 +5,9 @@
  *	$n  a number: a register of r7-r9, or a constant	$c  a constant from 0 to 7
  *	$k  offset of a stack slot that is set and holds no pointer; $j likewise
  *	$w  offset of the lowest slot, when all slots are set and hold no pointer
- *	$l  number of a label					$p  a register that nothing else
- *writes
+ *	$l  number of a label			$p  a register that nothing else writes
+ *	$v  a register of r7-r9 that holds a map's value
+ *	$m  offset of the context's metadata pointer, $d of its packet pointer
  */
 #include <stdio.h>
 #include <string.h>
@@ -21,13 +22,15 @@ enum {
 	FOR_FILTER = 1 << 2,
 	FOR_CGROUP = 1 << 3,
 	FOR_SKB = FOR_CLS | FOR_FILTER | FOR_CGROUP,
-	FOR_ALL = FOR_XDP | FOR_SKB,
+	FOR_TRACE = 1 << 10,
+	FOR_NET = FOR_XDP | FOR_SKB,
+	FOR_ALL = FOR_NET | FOR_TRACE,
 	NEEDS_ROOT = 1 << 4,
 	MOVES_PACKET = 1 << 5,
 	WRITES_ALL = 1 << 6, /* every slot holds numbers then */
 	HOLDS = 1 << 7,	     /* a reference, until the end of what nests */
 	NEEDS_TYPES = 1 << 8,
-	NEEDS_PACKETS = 1 << 9, /* packet pointers must not matter: not in functions */
+	MAY_NOT_SLEEP = 1 << 9,
 };
 
 struct recipe {
@@ -58,10 +61,10 @@ static const struct recipe recipes[] = {
 	{ FOR_ALL | NEEDS_ROOT, NUMBER,
 	  "\tr3 = $c\n\tr2 = r10\n\tr2 += $k\n\tr1 = map[queue]\n\tcall bpf_map_push_elem\n",
 	  NULL },
-	{ FOR_ALL | NEEDS_ROOT, NUMBER, "\tr2 = r10\n\tr2 += $k\n\tr1 = map[queue]\n\tcall bpf_map_pop_elem\n",
-	  NULL },
-	{ FOR_ALL | NEEDS_ROOT, NUMBER, "\tr2 = r10\n\tr2 += $k\n\tr1 = map[queue]\n\tcall bpf_map_peek_elem\n",
-	  NULL },
+	{ FOR_ALL | NEEDS_ROOT, NUMBER,
+	  "\tr2 = r10\n\tr2 += $k\n\tr1 = map[queue]\n\tcall bpf_map_pop_elem\n", NULL },
+	{ FOR_ALL | NEEDS_ROOT, NUMBER,
+	  "\tr2 = r10\n\tr2 += $k\n\tr1 = map[queue]\n\tcall bpf_map_peek_elem\n", NULL },
 	{ FOR_ALL, NUMBER,
 	  "\tr4 = 0\n\tr3 = 8\n\tr2 = r10\n\tr2 += $k\n\tr1 = map[ring]\n\tcall "
 	  "bpf_ringbuf_output\n",
@@ -73,7 +76,7 @@ static const struct recipe recipes[] = {
 	{ FOR_ALL, NUMBER,
 	  "\tr4 = r10\n\tr4 += $j\n\tr3 = 0\n\tr2 = 8\n\tr1 = r10\n\tr1 += $k\n\tcall bpf_strtol\n",
 	  NULL },
-	{ FOR_ALL, NUMBER,
+	{ FOR_ALL | MAY_NOT_SLEEP, NUMBER,
 	  "\tr5 = 8\n\tr4 = r10\n\tr4 += $k\n\tw3 = -1\n\tr2 = map[events]\n\tr1 = r6\n"
 	  "\tcall bpf_perf_event_output\n",
 	  NULL },
@@ -119,7 +122,44 @@ static const struct recipe recipes[] = {
 	  NULL },
 	{ FOR_XDP | FOR_CLS | WRITES_ALL, NUMBER,
 	  "\tr4 = 0\n\tr3 = 64\n\tr2 = r10\n\tr2 += $w\n\tr1 = r6\n\tcall bpf_fib_lookup\n", NULL },
+	{ FOR_ALL | NEEDS_ROOT, NUMBER,
+	  "\tr3 = 0\n\tr2 = $n\n\tr2 &= 31\n\tr1 = r10\n\tr1 += $w\n\tcall bpf_probe_read_kernel\n",
+	  NULL },
+	{ FOR_ALL | NEEDS_ROOT, NUMBER,
+	  "\tr5 = 0\n\tr4 = 0\n\tr3 = map_value[.rodata]+0\n\tr2 = 8\n\tr1 = r10\n\tr1 += $w\n"
+	  "\tcall bpf_snprintf\n",
+	  NULL },
+	{ FOR_ALL | NEEDS_ROOT, NUMBER, "\tr1 = map_value[.rodata]+0\n\tr0 = *(u16 *)(r1 +$c)\n",
+	  NULL },
+	{ FOR_ALL | NEEDS_ROOT, NUMBER,
+	  "\tr1 = map_value[.rodata]+0\n\tr2 = $n\n\tr2 &= 7\n\tr1 += r2\n\tr0 = *(s8 *)(r1 +0)\n",
+	  NULL },
+	{ FOR_TRACE, NUMBER, "\tcall bpf_get_current_pid_tgid\n", NULL },
+	{ FOR_TRACE, NUMBER, "\tr2 = 16\n\tr1 = r10\n\tr1 += $w\n\tcall bpf_get_current_comm\n",
+	  NULL },
+	{ FOR_TRACE, NUMBER,
+	  "\tr4 = 0\n\tr3 = 64\n\tr2 = r10\n\tr2 += $w\n\tr1 = r6\n\tcall bpf_get_stack\n", NULL },
+	/* memory is a map's value */
+	{ FOR_ALL, NUMBER,
+	  "\tr4 = 0\n\tr3 = r$v\n\tr2 = r10\n\tr2 += $k\n\tr1 = map[hash]\n"
+	  "\tcall bpf_map_update_elem\n",
+	  NULL },
+	{ FOR_ALL, NUMBER,
+	  "\tr4 = 0\n\tr3 = $n\n\tr3 &= 63\n\tr2 = r$v\n\tr1 = map[ring]\n\tcall "
+	  "bpf_ringbuf_output\n",
+	  NULL },
+	{ FOR_ALL, NUMBER,
+	  "\tr4 = r$v\n\tr3 = 0\n\tr2 = $n\n\tr2 &= 7\n\tr1 = r$v\n\tr1 += 8\n\tcall bpf_strtol\n",
+	  NULL },
+	{ FOR_SKB, NUMBER,
+	  "\tr4 = $n\n\tr4 &= 31\n\tr4 += 1\n\tr3 = r$v\n\tr3 += $c\n\tr2 = $c\n\tr1 = r6\n"
+	  "\tcall bpf_skb_load_bytes\n",
+	  NULL },
 	/* results that may be NULL */
+	{ FOR_CLS | FOR_XDP, NUMBER,
+	  "\tr2 = *(u32 *)(r6 +$m)\n\tr3 = *(u32 *)(r6 +$d)\n\tr4 = r2\n\tr4 += 8\n"
+	  "\tif r4 > r3 goto none$l\n\tr0 = *(u32 *)(r2 +$c)\n",
+	  "none$l:\n" },
 	{ FOR_ALL, VALUE,
 	  "\tr3 = $c\n\tr2 = r10\n\tr2 += $k\n\tr1 = map[percpu]\n\tcall "
 	  "bpf_map_lookup_percpu_elem\n"
@@ -167,6 +207,9 @@ static uint32_t type_flag(const struct gen *gen)
 		return FOR_CLS;
 	case BPF_PROG_TYPE_CGROUP_SKB:
 		return FOR_CGROUP;
+	case BPF_PROG_TYPE_KPROBE:
+	case BPF_PROG_TYPE_TRACEPOINT:
+		return FOR_TRACE;
 	default:
 		return FOR_FILTER;
 	}
@@ -210,11 +253,23 @@ static int pick_own(const struct gen *gen)
 	return -1;
 }
 
+/* A register that holds a map's value and that recipes leave alone, or -1. */
+static int pick_value(const struct gen *gen)
+{
+	for (int r = 7; r < REGS; r++) {
+		if (gen->now.reg[r].kind == VALUE)
+			return r;
+	}
+	return -1;
+}
+
 static bool can_fill(struct gen *gen, const char *text)
 {
 	if (strstr(text, "$k") && pick_slot(gen) < 0)
 		return false;
 	if (strstr(text, "$w") && !all_numbers(gen))
+		return false;
+	if (strstr(text, "$v") && pick_value(gen) < 0)
 		return false;
 	return !strstr(text, "$p") || pick_own(gen) >= 0;
 }
@@ -222,6 +277,7 @@ static bool can_fill(struct gen *gen, const char *text)
 /* Fills gaps of the text. The stack slots it names are written to, for all that is known. */
 static void fill(struct gen *gen, const char *text, int label, int own, char *buf, size_t size)
 {
+	bool xdp = gen->prog_type == BPF_PROG_TYPE_XDP;
 	size_t len = 0;
 
 	for (; *text && len + 16 < size; text++) {
@@ -250,6 +306,15 @@ static void fill(struct gen *gen, const char *text, int label, int own, char *bu
 			break;
 		case 'l':
 			len += (size_t)snprintf(buf + len, size - len, "%d", label);
+			break;
+		case 'v':
+			len += (size_t)snprintf(buf + len, size - len, "%d", pick_value(gen));
+			break;
+		case 'm':
+			len += (size_t)snprintf(buf + len, size - len, "%d", xdp ? 8 : 140);
+			break;
+		case 'd':
+			len += (size_t)snprintf(buf + len, size - len, "%d", xdp ? 0 : 76);
 			break;
 		case 'p':
 			len += (size_t)snprintf(buf + len, size - len, "%d", own);
@@ -317,6 +382,7 @@ void gen_make_recipe(struct gen *gen)
 
 	while (!(recipe->flags & type_flag(gen)) ||
 	       (recipe->flags & NEEDS_ROOT && gen->unprivileged) ||
+	       (recipe->flags & MAY_NOT_SLEEP && gen->sleepable) ||
 	       (recipe->flags & NEEDS_TYPES && !gen->types))
 		recipe = &recipes[gen_below(gen, CNT)];
 	/* what moves the packet in a function does so for its callers as well */
@@ -325,8 +391,9 @@ void gen_make_recipe(struct gen *gen)
 	if (recipe->close && gen->depth >= MAX_DEPTH)
 		return;
 	/*
-	 * Leaves the program when the packet is too short. In a function that is a return without its
-	 * exit, which 6.18 loses count of when it walks back for precision: it writes where it must not.
+	 * Leaves the program when the packet is too short. In a function that is a return without
+	 * its exit, which 6.18 loses count of when it walks back for precision: it writes where it
+	 * must not.
 	 */
 	if ((gen->held || gen->func) && strstr(recipe->text, "skb["))
 		return;
