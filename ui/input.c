@@ -189,6 +189,21 @@ static int open_log(const char *path, const char *data, size_t len, struct input
 	return rc;
 }
 
+/* What libbpf prints, without the log of a program in it. */
+static bool is_libbpf_talk(const char *data, size_t len)
+{
+	static const char says[] = "libbpf: ";
+	const char *at = data, *end = data + len;
+
+	while (at && (size_t)(end - at) >= sizeof(says) - 1) {
+		if (!memcmp(at, says, sizeof(says) - 1))
+			return true;
+		at = memchr(at, '\n', (size_t)(end - at));
+		at += at != NULL;
+	}
+	return false;
+}
+
 int input_open(const char *path, const struct loupe_load_opts *opts,
 	       const struct input_filters *filters, struct input *out, struct loupe_error *err)
 {
@@ -209,6 +224,10 @@ int input_open(const char *path, const struct loupe_load_opts *opts,
 		rc = open_log(path, data, len, out, err);
 	} else if (loupe_filter_sniff(data, len)) {
 		rc = open_filter(path, data, len, false, filters, out, err);
+	} else if (!memchr(data, 0, len) && is_libbpf_talk(data, len)) {
+		rc = loupe_error_set(err, -EINVAL,
+				     "%s: messages of libbpf without a verifier log; bpftool -d prog load prints it",
+				     path);
 	} else if (loupe_policy_sniff(data, len) && !is_assembler(path)) {
 		rc = open_filter(path, data, len, true, filters, out, err);
 	} else {
