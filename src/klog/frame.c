@@ -97,7 +97,11 @@ static void slot_text(struct text *t, const char *lead, const struct loupe_frame
 		*strchr(bytes, slot_chars[STACK_SPILL]) = '\0';
 		slot_name(t, lead, *spi);
 		text_str(t, bytes);
-		reg_text(t, &slot->spilled, frame->frameno, names);
+		/* an ordinary user's pointer to what was given back */
+		if (slot->spilled.type == NOT_INIT)
+			text_str(t, "?()");
+		else
+			reg_text(t, &slot->spilled, frame->frameno, names);
 		break;
 	case STACK_DYNPTR:
 		*spi += DYNPTR_SLOTS - 1;

@@ -356,9 +356,12 @@ static bool spill_scan(const char *text, size_t len, uint32_t frameno,
 		       const struct scan_names *names, struct loupe_slot *slot)
 {
 	for (size_t before = 0; before < LOUPE_REG_SIZE && before < len; before++) {
+		/* what an ordinary user's program has given back */
+		bool gone = len - before == 3 && memcmp(text + before, "?()", 3) == 0;
+
 		if (!plain_bytes(text, before, slot->type))
 			return false;
-		if (!reg_scan(text + before, len - before, frameno, names, &slot->spilled))
+		if (!gone && !reg_scan(text + before, len - before, frameno, names, &slot->spilled))
 			continue;
 		memset(slot->type + before, STACK_SPILL, LOUPE_REG_SIZE - before);
 		return true;
