@@ -184,6 +184,20 @@ static void draw_list(struct eval_view *view, struct screen *screen, struct rect
 		  view->calls.cnt);
 }
 
+/* True if A holds the number of the call, as it was loaded, where the way has come to. */
+static bool holds_number(const struct eval_view *view, int n, uint32_t step)
+{
+	while (step-- > 0) {
+		const struct loupe_cbpf_insn *code = &filter_of(view, n)->insns[view->path[n][step]];
+
+		if (BPF_CLASS(code->code) == BPF_LD)
+			return BPF_MODE(code->code) == BPF_ABS && code->k == 0;
+		if (BPF_CLASS(code->code) == BPF_ALU || BPF_CLASS(code->code) == BPF_MISC)
+			return false;
+	}
+	return false;
+}
+
 /* An instruction of the way; behind it what the register is compared with led to. */
 static void draw_step(const struct eval_view *view, int n, uint32_t step, struct screen *screen, struct rect at)
 {
@@ -193,8 +207,11 @@ static void draw_step(const struct eval_view *view, int n, uint32_t step, struct
 	bool last = step + 1 == view->path_cnt[n];
 	struct pen pen = pen_at(screen, at.x, at.y, at.w);
 	char text[200], to[40] = "";
+	const char *name = NULL;
 
 	cfg_side_text(side, insn, text, sizeof(text));
+	if (code->code == (BPF_JMP | BPF_JEQ | BPF_K) && holds_number(view, n, step))
+		name = loupe_syscall_name(view->calls.rows[view->scroll.cursor].data.arch, code->k);
 	if (!last && BPF_CLASS(code->code) == BPF_JMP && BPF_OP(code->code) != BPF_JA)
 		snprintf(to, sizeof(to), " %s → %u",
 			 view->path[n][step + 1] == insn + 1 + code->jt ? "yes" : "no",
@@ -202,6 +219,8 @@ static void draw_step(const struct eval_view *view, int n, uint32_t step, struct
 	pen_printf(&pen, UI_NUMBER, "%*u: ", side->digits, insn);
 	pen.end -= screen_columns(to);
 	pen_text(&pen, last ? UI_STRONG : UI_TEXT, text);
+	if (name)
+		pen_printf(&pen, UI_DIM, "  %s", name);
 	pen.end = at.x + at.w;
 	pen_right(&pen, strncmp(to, " yes", 4) ? UI_FALSE : UI_TRUE, to);
 }
