@@ -3,6 +3,7 @@
 #include "help.h"
 #include "panes.h"
 #include "view.h"
+#include "wrap.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -17,15 +18,22 @@ struct help_line {
 struct help_view {
 	struct view view;
 	enum view_id about; /* the lines are about this view */
+	int w;		    /* and broken for a screen of this width */
 	struct help_line *lines;
 	size_t cnt, cap;
 	struct scroll scroll;
 	int h;
 };
 
-static void add_line(void *data, enum help_kind kind, const char *left, const char *right)
+/* Column of what stands on the right, and where it begins behind a long left part. */
+static int right_at(int w)
 {
-	struct help_view *help = data;
+	return w > 100 ? 30 : 24;
+}
+
+static void push_line(struct help_view *help, enum help_kind kind, const char *left, const char *right,
+		      size_t len)
+{
 	struct help_line *line;
 
 	if (help->cnt == help->cap) {
@@ -40,20 +48,44 @@ static void add_line(void *data, enum help_kind kind, const char *left, const ch
 	line = &help->lines[help->cnt++];
 	line->kind = kind;
 	snprintf(line->left, sizeof(line->left), "%s", left);
-	snprintf(line->right, sizeof(line->right), "%s", right);
+	snprintf(line->right, sizeof(line->right), "%.*s", (int)len, right);
 }
 
-static void fill(struct help_view *help)
+/* A line, or several if what stands on the right is longer than its column. */
+static void add_line(void *data, enum help_kind kind, const char *left, const char *right)
+{
+	enum { LEAST = 10 };
+	struct help_view *help = data;
+	int at = right_at(help->w), room = help->w - 2 - at, behind = screen_columns(left) + 4;
+
+	if (behind > at)
+		room = help->w - 2 - behind;
+	do {
+		const char *end = right;
+		int columns = room < LEAST ? screen_columns(right) : wrap_columns(right, room);
+
+		for (int x = 0; x < columns && *end; x++)
+			screen_next_glyph(&end);
+		push_line(help, kind, left, right, (size_t)(end - right));
+		left = "";
+		room = help->w - 2 - at;
+		right = end + strspn(end, " ");
+	} while (*right);
+}
+
+static void fill(struct help_view *help, int w)
 {
 	enum view_id about = tui_view_before(help->view.tui);
 
 	if (about == VIEW_HELP)
 		about = VIEW_LIST;
-	if (help->cnt && help->about == about)
+	if (help->cnt && help->about == about && help->w == w)
 		return;
+	if (help->about != about)
+		help->scroll = (struct scroll){ 0 };
 	help->about = about;
+	help->w = w;
 	help->cnt = 0;
-	help->scroll = (struct scroll){ 0 };
 	help_view(about, add_line, help);
 }
 
@@ -65,7 +97,7 @@ static void draw_line(const struct help_line *line, struct screen *screen, struc
 		[HELP_COMMAND] = UI_KEY,
 		[HELP_TERM] = UI_REG,
 	};
-	int at = row.w > 100 ? 30 : 24;
+	int at = right_at(row.w);
 	struct pen pen = pen_at(screen, row.x + 1, row.y, row.w - 2);
 
 	if (line->kind == HELP_BLANK)
@@ -86,7 +118,7 @@ static void draw(struct view *view, struct screen *screen, struct rect area)
 	struct help_view *help = (struct help_view *)view;
 	int64_t cnt;
 
-	fill(help);
+	fill(help, area.w);
 	cnt = (int64_t)help->cnt;
 	help->h = area.h;
 	scroll_fit(&help->scroll, cnt, area.h);
@@ -135,10 +167,13 @@ static bool search(struct view *view, const char *text, bool forward)
 	return false;
 }
 
+enum { EXPORT_W = 1000 };
+
 static int export(struct view *view, FILE *out)
 {
 	struct help_view *help = (struct help_view *)view;
 
+	fill(help, EXPORT_W);
 	for (size_t i = 0; i < help->cnt; i++)
 		fprintf(out, "%s%-28s %s\n", help->lines[i].kind == HELP_HEADING ? "" : "  ",
 			help->lines[i].left, help->lines[i].right);
@@ -150,7 +185,7 @@ static int open(struct view *view)
 	struct help_view *help = (struct help_view *)view;
 
 	help->h = 1;
-	fill(help);
+	fill(help, EXPORT_W);
 	return help->cnt ? 0 : -ENOMEM;
 }
 
