@@ -28,6 +28,7 @@ static void print_counters(const struct loupe_counters *c)
 static void print_where(const struct loupe_image *image)
 {
 	const char *type = loupe_prog_type_name(image->prog_type);
+	const char *btf = input_kernel_btf(image);
 
 	printf("%s%s%s: %s, %s, %u insn%s, %u map%s, loaded by %s%s%s\n",
 	       input_base_name(image->file), image->object ? " > " : "",
@@ -35,8 +36,7 @@ static void print_where(const struct loupe_image *image)
 	       type ? type : "unknown type", image->insn_cnt, plural(image->insn_cnt), image->map_cnt,
 	       plural(image->map_cnt),
 	       image->host.loader ? image->host.loader : "unknown loader",
-	       image->host.kernel_btf ? " with kernel BTF " : "",
-	       image->host.kernel_btf ? image->host.kernel_btf : "");
+	       btf ? " with kernel BTF " : "", btf ? btf : "");
 }
 
 /* The last lines of the log, indented: a rejection ends with its reason. */

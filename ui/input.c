@@ -257,3 +257,9 @@ const char *input_base_name(const char *path)
 
 	return slash && slash[1] ? slash + 1 : path;
 }
+
+const char *input_kernel_btf(const struct loupe_image *image)
+{
+	return image->host.kernel_btf ? image->host.kernel_btf
+				      : loupe_kernel_types_used(image->kernel_types);
+}

@@ -70,4 +70,7 @@ void input_finish(struct input *input);
 /** The part of path behind its last slash. */
 const char *input_base_name(const char *path);
 
+/** The file of the kernel's types that loading or verifying has used; NULL: none so far. */
+const char *input_kernel_btf(const struct loupe_image *image);
+
 #endif

@@ -134,7 +134,7 @@ static void draw_origin(struct pen *pen, const struct subject *subject)
 		return;
 	}
 	if (subject && subject->image) {
-		btf = subject->image->host.kernel_btf;
+		btf = input_kernel_btf(subject->image);
 		kernel = kernels[subject->kernel].words;
 		if (subject->beside && subject->kernel == KERNEL_NOT_ASKED) {
 			kernel = subject->beside->agrees ? "log: agrees" : "log: differs";

@@ -70,12 +70,15 @@ LOUPE_API struct loupe_kernel_types *loupe_kernel_types_create(const char *path)
 /** One more user of them, who gives them back too. NULL is fine. @return types */
 LOUPE_API struct loupe_kernel_types *loupe_kernel_types_ref(struct loupe_kernel_types *types);
 
+/** The file that they were read from; NULL if none was needed so far, or it cannot be read. */
+LOUPE_API const char *loupe_kernel_types_used(struct loupe_kernel_types *types);
+
 /** Gives them back; the last user's frees them. NULL is fine. */
 LOUPE_API void loupe_kernel_types_unref(struct loupe_kernel_types *types);
 
 /* What the load depended on, so that nothing comes silently from the machine. */
 struct loupe_host {
-	char *kernel_btf;      /* path of the kernel BTF used, NULL if none was needed or found */
+	char *kernel_btf;      /* path of the kernel BTF used to load, NULL if none was needed or found */
 	char *kconfig;	       /* path of the kernel configuration used, NULL if none */
 	char *kallsyms;	       /* path of the kernel symbols used, NULL if none */
 	char *loader;	       /* e.g. "libbpf 1.1.2", "legacy maps loader", "assembler" */

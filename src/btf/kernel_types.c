@@ -48,6 +48,18 @@ void loupe_kernel_types_unref(struct loupe_kernel_types *types)
 	free(types);
 }
 
+const char *loupe_kernel_types_used(struct loupe_kernel_types *types)
+{
+	bool used;
+
+	if (!types)
+		return NULL;
+	pthread_mutex_lock(&types->lock);
+	used = types->btf != NULL;
+	pthread_mutex_unlock(&types->lock);
+	return used ? types->path : NULL;
+}
+
 const struct btf *kernel_types_btf(struct loupe_kernel_types *types)
 {
 	const struct btf *btf;

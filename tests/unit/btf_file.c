@@ -85,10 +85,13 @@ static void damaged_elf(void **state)
 static void types_are_shared_and_late(void **state)
 {
 	struct loupe_kernel_types *types = loupe_kernel_types_create(RAW), *other;
-	const struct btf *btf = kernel_types_btf(types);
+	const struct btf *btf;
 
 	(void)state;
+	assert_null(loupe_kernel_types_used(types));
+	btf = kernel_types_btf(types);
 	assert_non_null(btf);
+	assert_string_equal(loupe_kernel_types_used(types), RAW);
 	other = loupe_kernel_types_ref(types);
 	assert_ptr_equal(other, types);
 	loupe_kernel_types_unref(types);
@@ -96,12 +99,14 @@ static void types_are_shared_and_late(void **state)
 	loupe_kernel_types_unref(other);
 
 	assert_null(kernel_types_btf(NULL));
+	assert_null(loupe_kernel_types_used(NULL));
 	assert_null(loupe_kernel_types_ref(NULL));
 	loupe_kernel_types_unref(NULL);
 
 	types = loupe_kernel_types_create(path);
 	unlink(path);
 	assert_null(kernel_types_btf(types));
+	assert_null(loupe_kernel_types_used(types));
 	loupe_kernel_types_unref(types);
 }
 
