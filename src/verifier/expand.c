@@ -486,6 +486,8 @@ static int check_callees(struct grown *g)
 		}
 		if (at.min != at.max)
 			return vf_not_judged(g->env, "address of a function that no path runs");
+		/* it may point further than the end */
+		at.min += to > g->cnt ? to - g->cnt : 0;
 		vf_msg(g->env, "verifier bug: No program to jit at insn %u (subprog < 0)\n",
 		       at.min);
 		return -EFAULT;
