@@ -2,11 +2,20 @@
 /* Atomic read-modify-writes, load-acquire and store-release. */
 #include "verifier/mem.h"
 
+/* x86-64 loops for these; an access to an arena must be one instruction, which may fault. */
+static bool jit_loops(int32_t op)
+{
+	return op == (BPF_AND | BPF_FETCH) || op == (BPF_OR | BPF_FETCH) ||
+	       op == (BPF_XOR | BPF_FETCH);
+}
+
 /* Memory on which atomic insns work. */
-static bool ptr_type_ok(struct vf_env *env, uint32_t regno)
+static bool ptr_type_ok(struct vf_env *env, uint32_t regno, int32_t op)
 {
 	uint32_t type = vf_cur_regs(env)[regno].type;
 
+	if (type == PTR_TO_ARENA)
+		return !jit_loops(op);
 	return type != PTR_TO_CTX && !vf_is_pkt_pointer(type) && type != PTR_TO_FLOW_KEYS &&
 	       !vf_type_is_sk(type);
 }
@@ -54,7 +63,7 @@ static int check_rmw(struct vf_env *env, const struct loupe_insn *insn)
 	}
 	if (vf_is_pointer_value(env, insn->src_reg))
 		return refuse_leak(env, insn->src_reg);
-	if (!ptr_type_ok(env, insn->dst_reg))
+	if (!ptr_type_ok(env, insn->dst_reg, insn->imm))
 		return refuse_ptr_type(env, "stores into", insn->dst_reg);
 	if (insn->imm & BPF_FETCH) {
 		load_reg = insn->imm == BPF_CMPXCHG ? BPF_REG_0 : insn->src_reg;
@@ -94,12 +103,12 @@ int vf_check_atomic(struct vf_env *env, const struct loupe_insn *insn)
 		return check_rmw(env, insn);
 	case BPF_LOAD_ACQ:
 		err = vf_check_load(env, insn, true, false, false, "atomic_load");
-		if (!err && !ptr_type_ok(env, insn->src_reg))
+		if (!err && !ptr_type_ok(env, insn->src_reg, insn->imm))
 			return refuse_ptr_type(env, "loads from", insn->src_reg);
 		return err;
 	case BPF_STORE_REL:
 		err = vf_check_store_reg(env, insn, true);
-		if (!err && !ptr_type_ok(env, insn->dst_reg))
+		if (!err && !ptr_type_ok(env, insn->dst_reg, insn->imm))
 			return refuse_ptr_type(env, "stores into", insn->dst_reg);
 		return err;
 	default:
