@@ -22,7 +22,8 @@ void vf_mark_ptr_not_null(const struct vf_env *env, struct loupe_reg *reg)
 		reg->type = CONST_PTR_TO_MAP;
 		reg->map.nr = (uint32_t)map->inner + 1;
 		/* Timers and the like of different inner maps must not be mixed up. */
-		if (inner->timer_off >= 0 || inner->wq_off >= 0)
+		if (inner->timer_off >= 0 || vf_map_has_field(inner, VF_FIELD_WQ) ||
+		    vf_map_has_field(inner, VF_FIELD_TASK_WORK))
 			reg->map.uid = reg->id;
 		return;
 	}

@@ -288,7 +288,7 @@ static int check_kptr(struct vf_env *env, uint32_t regno)
 		       regno);
 		return -EINVAL;
 	}
-	if (map->kernel_fields)
+	if (vf_map_has_field(map, VF_FIELD_POINTER))
 		return vf_not_judged(env, "insn %d: map '%s' holds pointers of kernel types",
 				     env->insn_idx, map->def->name);
 	vf_msg(env, "R%u has no valid kptr\n", regno);

@@ -6,58 +6,53 @@
 #include "verifier/resolve.h"
 #include "verifier/vf.h"
 
-enum field {
-	FIELD_NONE,
-	FIELD_SPIN_LOCK,
-	FIELD_RES_SPIN_LOCK,
-	FIELD_TIMER,
-	FIELD_WQ,
-	FIELD_ROOT,   /* list head, tree root */
-	FIELD_KERNEL, /* needs kernel types */
-};
-
 static const struct {
 	const char *name;
-	enum field field;
+	enum vf_field_kind kind;
 	uint32_t size, align;
+	bool once; /* at most one in a structure */
 } special[] = {
-	{ "bpf_spin_lock", FIELD_SPIN_LOCK, 4, 4 },
-	{ "bpf_res_spin_lock", FIELD_RES_SPIN_LOCK, 4, 4 },
-	{ "bpf_timer", FIELD_TIMER, 16, 8 },
-	{ "bpf_wq", FIELD_WQ, 16, 8 },
-	{ "bpf_task_work", FIELD_KERNEL, 8, 8 },
-	{ "bpf_list_head", FIELD_ROOT, 16, 8 },
-	{ "bpf_rb_root", FIELD_ROOT, 16, 8 },
-	{ "bpf_refcount", FIELD_KERNEL, 4, 4 },
+	{ "bpf_spin_lock", VF_FIELD_SPIN_LOCK, 4, 4, true },
+	{ "bpf_res_spin_lock", VF_FIELD_RES_SPIN_LOCK, 4, 4, true },
+	{ "bpf_timer", VF_FIELD_TIMER, 16, 8, true },
+	{ "bpf_wq", VF_FIELD_WQ, 16, 8, true },
+	{ "bpf_task_work", VF_FIELD_TASK_WORK, 8, 8, true },
+	{ "bpf_list_head", VF_FIELD_ROOT, 16, 8, false },
+	{ "bpf_rb_root", VF_FIELD_ROOT, 16, 8, false },
+	{ "bpf_refcount", VF_FIELD_REFCOUNT, 4, 4, false },
 };
 
 enum { MAX_DEPTH = 32 };
 
-static void note_field(struct vf_map *map, enum field field, uint32_t off)
+/* What a search found; a map whose search fails has no such fields at all. */
+struct search {
+	const struct btf *btf;
+	struct vf_map *map;
+	bool failed;
+};
+
+/* A variable or member. */
+struct place {
+	uint32_t type;
+	uint32_t off;  /* byte in the value */
+	uint32_t size; /* what it must have, 0: any */
+	uint32_t depth;
+};
+
+static void add_fields(struct search *s, enum vf_field_kind kind, uint32_t off, uint32_t size,
+		       uint32_t cnt)
 {
-	switch (field) {
-	case FIELD_SPIN_LOCK:
-		map->spin_lock_off = (int32_t)off;
-		break;
-	case FIELD_RES_SPIN_LOCK:
-		map->res_spin_lock_off = (int32_t)off;
-		break;
-	case FIELD_TIMER:
-		map->timer_off = (int32_t)off;
-		break;
-	case FIELD_WQ:
-		map->wq_off = (int32_t)off;
-		break;
-	case FIELD_ROOT:
-		map->has_graph_root = true;
-		map->kernel_fields = true;
-		break;
-	case FIELD_KERNEL:
-		map->kernel_fields = true;
-		break;
-	case FIELD_NONE:
-		break;
+	struct vf_map *map = s->map;
+
+	/* only pointers and roots may be many */
+	if (map->field_cnt + cnt > VF_MAX_FIELDS ||
+	    (cnt > 1 && kind != VF_FIELD_POINTER && kind != VF_FIELD_ROOT)) {
+		s->failed = true;
+		return;
 	}
+	for (uint32_t i = 0; i < cnt; i++)
+		map->fields[map->field_cnt++] =
+			(struct vf_field){ .kind = kind, .off = off + i * size, .size = size };
 }
 
 /* A pointer that is tagged as one the kernel keeps. */
@@ -70,76 +65,145 @@ static bool is_tagged_pointer(const struct btf *btf, uint32_t id)
 	return t && btf_type_kind(t) == BTF_KIND_PTR && btf_kind(btf, t->type) == BTF_KIND_TYPE_TAG;
 }
 
-static void find_in_struct(const struct btf *btf, uint32_t id, uint32_t base, struct vf_map *map,
-			   uint32_t depth);
+static void find_in_struct(struct search *s, uint32_t id, uint32_t base, uint32_t depth);
 
-/* Looks at a member or variable of type id at byte off; only struct types are looked into. */
-static void find_in_member(const struct btf *btf, uint32_t id, uint32_t off, struct vf_map *map,
-			   uint32_t depth)
+/* The fields of a structure, again for each further one in an array of cnt. */
+static void find_in_structs(struct search *s, const struct place *place, uint32_t id, uint32_t cnt)
 {
-	const char *name;
+	uint32_t size = btf_type(s->btf, id)->size, first = s->map->field_cnt, end;
 
-	for (uint32_t i = 0; i < MAX_DEPTH && btf_kind(btf, id) == BTF_KIND_ARRAY; i++) {
-		const struct btf_array *array = btf_array(btf_type(btf, id));
-
-		if (!array->nelems)
-			return;
-		id = array->type;
-	}
-	if (btf_kind(btf, id) != BTF_KIND_STRUCT) {
-		if (is_tagged_pointer(btf, id))
-			map->kernel_fields = true;
+	if (place->size && place->size != (uint64_t)size * cnt)
+		return;
+	if (place->depth >= MAX_DEPTH) {
+		s->failed = true;
 		return;
 	}
-	name = btf_name(btf, id);
-	for (size_t i = 0; i < sizeof(special) / sizeof(special[0]); i++) {
-		if (strcmp(name, special[i].name) != 0)
-			continue;
-		if (btf_type(btf, id)->size == special[i].size && off % special[i].align == 0)
-			note_field(map, special[i].field, off);
-		return;
+	find_in_struct(s, id, place->off, place->depth + 1);
+	end = s->map->field_cnt;
+	for (uint32_t i = 1; i < cnt && !s->failed; i++) {
+		for (uint32_t k = first; k < end && !s->failed; k++) {
+			const struct vf_field *field = &s->map->fields[k];
+
+			s->failed = field->kind != VF_FIELD_POINTER && field->kind != VF_FIELD_ROOT;
+			if (!s->failed)
+				add_fields(s, field->kind, field->off + i * size, field->size, 1);
+		}
+		if (first == end)
+			break;
 	}
-	if (depth < MAX_DEPTH)
-		find_in_struct(btf, id, off, map, depth + 1);
 }
 
-static void find_in_struct(const struct btf *btf, uint32_t id, uint32_t base, struct vf_map *map,
-			   uint32_t depth)
+/* Only struct types are looked into. seen: kinds that the structure around has had, a bit for each. */
+static void find_at(struct search *s, const struct place *place, uint32_t *seen)
 {
-	const struct btf_type *t = btf_type(btf, id);
-	const struct btf_member *members = btf_members(t);
+	uint32_t id = place->type, cnt = 1, depth = 0;
+	const char *name;
 
-	for (uint32_t i = 0; i < btf_type_vlen(t); i++)
-		find_in_member(btf, members[i].type, base + btf_member_bit_offset(t, i) / 8, map,
-			       depth);
+	for (; depth < MAX_DEPTH && btf_kind(s->btf, id) == BTF_KIND_ARRAY; depth++) {
+		const struct btf_array *array = btf_array(btf_type(s->btf, id));
+
+		cnt *= array->nelems;
+		id = array->type;
+	}
+	if (depth == MAX_DEPTH)
+		s->failed = true;
+	if (!cnt || s->failed)
+		return;
+	if (btf_kind(s->btf, id) != BTF_KIND_STRUCT) {
+		enum { POINTER_SIZE = 8 };
+
+		if (is_tagged_pointer(s->btf, id) && place->off % POINTER_SIZE == 0 &&
+		    (!place->size || place->size == (uint64_t)cnt * POINTER_SIZE))
+			add_fields(s, VF_FIELD_POINTER, place->off, POINTER_SIZE, cnt);
+		return;
+	}
+	name = btf_name(s->btf, id);
+	for (size_t i = 0; i < sizeof(special) / sizeof(special[0]); i++) {
+		uint32_t size = special[i].size;
+
+		if (strcmp(name, special[i].name) != 0)
+			continue;
+		if (special[i].once && (*seen & 1u << special[i].kind))
+			s->failed = true;
+		*seen |= 1u << special[i].kind;
+		if (!s->failed && (!place->size || place->size == (uint64_t)size * cnt) &&
+		    place->off % special[i].align == 0 && btf_type(s->btf, id)->size == size)
+			add_fields(s, special[i].kind, place->off, size, cnt);
+		return;
+	}
+	find_in_structs(s, place, id, cnt);
+}
+
+static void find_in_struct(struct search *s, uint32_t id, uint32_t base, uint32_t depth)
+{
+	const struct btf_type *t = btf_type(s->btf, id);
+	const struct btf_member *members = btf_members(t);
+	uint32_t seen = 0;
+
+	for (uint32_t i = 0; i < btf_type_vlen(t) && !s->failed; i++) {
+		struct place place = { .type = members[i].type,
+				       .off = base + btf_member_bit_offset(t, i) / 8,
+				       .depth = depth };
+
+		find_at(s, &place, &seen);
+	}
+}
+
+static void find_in_section(struct search *s, const struct btf_type *t)
+{
+	const struct btf_var_secinfo *vars = btf_var_secinfos(t);
+	uint32_t seen = 0;
+
+	for (uint32_t i = 0; i < btf_type_vlen(t) && !s->failed; i++) {
+		const struct btf_type *var = btf_type(s->btf, vars[i].type);
+		struct place place = { .off = vars[i].offset, .size = vars[i].size };
+
+		if (!var)
+			continue;
+		place.type = var->type;
+		find_at(s, &place, &seen);
+	}
+}
+
+bool vf_map_has_field(const struct vf_map *map, enum vf_field_kind kind)
+{
+	return vf_map_field_off(map, kind) >= 0;
+}
+
+int32_t vf_map_field_off(const struct vf_map *map, enum vf_field_kind kind)
+{
+	int32_t off = -1;
+
+	/* of several the last one counts */
+	for (uint32_t i = 0; i < map->field_cnt; i++) {
+		if (map->fields[i].kind == kind)
+			off = (int32_t)map->fields[i].off;
+	}
+	return off;
 }
 
 static void find_special_fields(const struct btf *btf, struct vf_map *map)
 {
+	struct search s = { .btf = btf, .map = map };
 	uint32_t id = map->def->btf_value_type_id;
-	const struct btf_var_secinfo *vars;
-	const struct btf_type *t;
+	bool lock;
 
 	if (!btf || !id)
 		return;
 	id = btf_resolve(btf, id);
-	t = btf_type(btf, id);
-	switch (btf_kind(btf, id)) {
-	case BTF_KIND_STRUCT:
-		find_in_struct(btf, id, 0, map, 0);
-		break;
-	case BTF_KIND_DATASEC:
-		vars = btf_var_secinfos(t);
-		for (uint32_t i = 0; i < btf_type_vlen(t); i++) {
-			const struct btf_type *var = btf_type(btf, vars[i].type);
-
-			if (var)
-				find_in_member(btf, var->type, vars[i].offset, map, 0);
-		}
-		break;
-	default:
-		break;
+	if (btf_kind(btf, id) == BTF_KIND_STRUCT)
+		find_in_struct(&s, id, 0, 0);
+	else if (btf_kind(btf, id) == BTF_KIND_DATASEC)
+		find_in_section(&s, btf_type(btf, id));
+	map->spin_lock_off = vf_map_field_off(map, VF_FIELD_SPIN_LOCK);
+	map->res_spin_lock_off = vf_map_field_off(map, VF_FIELD_RES_SPIN_LOCK);
+	lock = map->spin_lock_off >= 0 || map->res_spin_lock_off >= 0;
+	if (s.failed || (map->spin_lock_off >= 0 && map->res_spin_lock_off >= 0) ||
+	    (vf_map_has_field(map, VF_FIELD_ROOT) && !lock)) {
+		map->field_cnt = 0;
+		map->spin_lock_off = map->res_spin_lock_off = -1;
 	}
+	map->timer_off = vf_map_field_off(map, VF_FIELD_TIMER);
 }
 
 static void init_map(const struct vf_env *env, struct vf_map *map, const struct loupe_map *def)
@@ -149,7 +213,6 @@ static void init_map(const struct vf_env *env, struct vf_map *map, const struct 
 	map->spin_lock_off = -1;
 	map->res_spin_lock_off = -1;
 	map->timer_off = -1;
-	map->wq_off = -1;
 	if (!def)
 		return;
 	map->flags = def->map_flags;

@@ -192,28 +192,31 @@ int vf_check_map_access_type(struct vf_env *env, uint32_t regno, int off, int si
 static int check_special_fields(struct vf_env *env, const struct vf_map *map,
 				const struct loupe_reg *reg, int off, int size)
 {
-	const struct {
-		int32_t off;
-		int32_t size;
-		const char *name;
-	} fields[] = {
-		{ map->spin_lock_off, 4, "bpf_spin_lock" },
-		{ map->res_spin_lock_off, 4, "bpf_res_spin_lock" },
-		{ map->timer_off, 16, "bpf_timer" },
-		{ map->wq_off, 16, "bpf_wq" },
+	static const char *const names[] = {
+		[VF_FIELD_SPIN_LOCK] = "bpf_spin_lock",
+		[VF_FIELD_RES_SPIN_LOCK] = "bpf_res_spin_lock",
+		[VF_FIELD_TIMER] = "bpf_timer",
+		[VF_FIELD_WQ] = "bpf_wq",
+		[VF_FIELD_TASK_WORK] = "bpf_task_work",
+		[VF_FIELD_REFCOUNT] = "bpf_refcount",
 	};
-	int first = -1;
+	const struct vf_field *first = NULL;
 
-	for (int i = 0; i < (int)(sizeof(fields) / sizeof(fields[0])); i++) {
-		if (fields[i].off < 0 || reg->smin + off >= fields[i].off + fields[i].size ||
-		    (uint64_t)fields[i].off >= reg->umax + (uint64_t)(int64_t)(off + size))
+	for (uint32_t i = 0; i < map->field_cnt; i++) {
+		const struct vf_field *field = &map->fields[i];
+
+		if (reg->smin + off >= (int64_t)field->off + field->size ||
+		    field->off >= reg->umax + (uint64_t)(int64_t)(off + size))
 			continue;
-		if (first < 0 || fields[i].off < fields[first].off)
-			first = i;
+		if (!first || field->off < first->off)
+			first = field;
 	}
-	if (first < 0)
+	if (!first)
 		return 0;
-	vf_msg(env, "%s cannot be accessed directly by load/store\n", fields[first].name);
+	if (first->kind == VF_FIELD_ROOT || first->kind == VF_FIELD_POINTER)
+		return vf_not_judged(env, "insn %d: map '%s' holds pointers of kernel types",
+				     env->insn_idx, map->def->name);
+	vf_msg(env, "%s cannot be accessed directly by load/store\n", names[first->kind]);
 	return -EACCES;
 }
 
@@ -225,9 +228,6 @@ int vf_check_map_access(struct vf_env *env, uint32_t regno, int off, int size, b
 
 	if (err)
 		return err;
-	if (map->kernel_fields)
-		return vf_not_judged(env, "insn %d: map '%s' holds pointers of kernel types",
-				     env->insn_idx, map->def->name);
 	return check_special_fields(env, map, reg, off, size);
 }
 

@@ -60,10 +60,10 @@ static int check_special_fields(struct vf_env *env, const struct vf_map *map)
 		bool has;
 		const char *name;
 	} fields[] = {
-		{ map->has_graph_root, "bpf_{list_head,rb_root}" },
+		{ vf_map_has_field(map, VF_FIELD_ROOT), "bpf_{list_head,rb_root}" },
 		{ lock, "bpf_spin_lock" },
 		{ map->timer_off >= 0, "bpf_timer" },
-		{ map->wq_off >= 0, "bpf_wq" },
+		{ vf_map_has_field(map, VF_FIELD_WQ), "bpf_wq" },
 	};
 
 	if (lock && env->image->prog_type == BPF_PROG_TYPE_SOCKET_FILTER) {

@@ -43,8 +43,26 @@ enum {
 	VF_MAX_VAR_OFF = 1 << 29,     /* pointer offsets beyond are rejected */
 	VF_MAX_PACKET_OFF = 0xffff,
 	VF_MAX_MAPS = 64,
+	VF_MAX_FIELDS = 11, /* of a map's value */
 	VF_MAX_LINKED_REGS = 6,
 	VF_TMP_MSG = 1024,	      /* the kernel's buffer of one message, NUL included */
+};
+
+/* Parts of a map's value that the kernel looks after. */
+enum vf_field_kind {
+	VF_FIELD_SPIN_LOCK,
+	VF_FIELD_RES_SPIN_LOCK,
+	VF_FIELD_TIMER,
+	VF_FIELD_WQ,
+	VF_FIELD_TASK_WORK,
+	VF_FIELD_REFCOUNT,
+	VF_FIELD_ROOT,	  /* list head, tree root */
+	VF_FIELD_POINTER, /* tagged: the kernel keeps what it points to */
+};
+
+struct vf_field {
+	enum vf_field_kind kind;
+	uint32_t off, size; /* bytes in the value */
 };
 
 /* A map as the verifier sees it. */
@@ -55,13 +73,17 @@ struct vf_map {
 	int32_t spin_lock_off;	/* byte offsets in the value, -1 if none */
 	int32_t res_spin_lock_off;
 	int32_t timer_off;
-	int32_t wq_off;
-	bool kernel_fields;	/* value has fields that need kernel types (kptr, list, rbtree …) */
-	bool has_graph_root;	/* a list head or tree root among them */
+	struct vf_field fields[VF_MAX_FIELDS];
+	uint32_t field_cnt;
 	bool is_inner_template;	/* an inner_map_meta, not a map of its own */
 	bool used;		/* a program insn names it */
 	uint32_t struct_id;	/* the kernel's structure behind it, 0 before it is asked for */
 };
+
+/** Byte offset of a map value's field of that kind (of several, the last one), -1 if none. */
+int32_t vf_map_field_off(const struct vf_map *map, enum vf_field_kind kind);
+
+bool vf_map_has_field(const struct vf_map *map, enum vf_field_kind kind);
 
 /* Where a function's stack lives. */
 enum vf_priv_stack { VF_PRIV_STACK_UNKNOWN, VF_PRIV_STACK_NONE, VF_PRIV_STACK_ADAPTIVE };
