@@ -33,7 +33,7 @@
  * [static|global] in front of the function's first instruction, which gets the label f, and
  * .line N[:COL] ["FILE" ["TEXT"]]. A struct that was not declared is an empty one, which is enough for
  * a context. Arguments may have the tags __arg_ctx, __arg_nonnull, __arg_nullable, __arg_trusted,
- * __arg_untrusted and __arg_arena.
+ * __arg_untrusted and __arg_arena; behind the prototype may stand __exception_cb(FUNCTION).
  */
 #ifndef BPFLOUPE_ASM_H
 #define BPFLOUPE_ASM_H

@@ -6,6 +6,7 @@
  */
 #include <errno.h>
 #include <linux/btf.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -447,28 +448,62 @@ int asm_btf_decl(struct asm_btf *btf, struct asm_scan *scan)
 	return 0;
 }
 
-/* Tags behind an argument's name, which the kernel reads from declaration tags of the function. */
-struct arg_tag {
-	uint32_t arg;
-	const char *text;
+/* What the kernel reads from declaration tags of the function: about an argument, or itself. */
+struct func_tag {
+	int32_t arg; /* -1: the function */
+	char text[64];
 };
 
-static int take_tags(struct asm_scan *scan, uint32_t arg, struct arg_tag *tags, uint32_t max,
-		     uint32_t *cnt)
+struct func_tags {
+	struct func_tag at[32];
+	uint32_t cnt;
+};
+
+static int add_tag(struct asm_scan *scan, struct func_tags *tags, int32_t arg, const char *prefix,
+		   const struct asm_word *word)
 {
-	static const char *const known[][2] = {
-		{ "__arg_ctx", "arg:ctx" },	      { "__arg_nonnull", "arg:nonnull" },
-		{ "__arg_nullable", "arg:nullable" }, { "__arg_trusted", "arg:trusted" },
-		{ "__arg_arena", "arg:arena" },	      { "__arg_untrusted", "arg:untrusted" },
-	};
+	struct func_tag *tag = &tags->at[tags->cnt];
+	int len;
+
+	if (tags->cnt == sizeof(tags->at) / sizeof(tags->at[0]))
+		return asm_fail(scan, scan->p, "too many tags");
+	tag->arg = arg;
+	len = snprintf(tag->text, sizeof(tag->text), "%s%.*s", prefix, (int)word->len, word->p);
+	if (len < 0 || (size_t)len >= sizeof(tag->text))
+		return asm_fail(scan, word->p, "this name is too long");
+	tags->cnt++;
+	return 0;
+}
+
+/* Tags behind an argument's name. */
+static int take_arg_tags(struct asm_scan *scan, uint32_t arg, struct func_tags *tags)
+{
+	static const char *const known[] = { "ctx", "nonnull", "nullable", "trusted", "arena", "untrusted" };
+	char name[32];
 
 	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
-		if (!asm_take(scan, known[i][0]))
+		struct asm_word word = { known[i], strlen(known[i]) };
+
+		snprintf(name, sizeof(name), "__arg_%s", known[i]);
+		if (!asm_take(scan, name))
 			continue;
-		if (*cnt == max)
-			return asm_fail(scan, scan->p, "too many argument tags");
-		tags[(*cnt)++] = (struct arg_tag){ arg, known[i][1] };
+		if (add_tag(scan, tags, (int32_t)arg, "arg:", &word))
+			return -EINVAL;
 		i = (size_t)-1; /* there may be another */
+	}
+	return 0;
+}
+
+/* Tags behind the prototype. */
+static int take_func_tags(struct asm_scan *scan, struct func_tags *tags)
+{
+	while (asm_take(scan, "__exception_cb")) {
+		struct asm_word word;
+
+		if (asm_expect(scan, "(") || !asm_take_word(scan, &word))
+			return asm_fail(scan, scan->p, "expected (FUNCTION) here");
+		if (add_tag(scan, tags, -1, "exception_callback:", &word) || asm_expect(scan, ")"))
+			return -EINVAL;
 	}
 	return 0;
 }
@@ -479,8 +514,8 @@ int asm_btf_func(struct asm_btf *btf, struct asm_scan *scan, uint32_t linkage, u
 	struct asm_btf_type proto = { .kind = BTF_KIND_FUNC_PROTO, .align = 1 };
 	struct asm_btf_type func = { .kind = BTF_KIND_FUNC, .vlen = linkage, .align = 1 };
 	struct btf_param params[16];
-	struct arg_tag tags[32];
-	uint32_t tag_cnt = 0, proto_id, tag_id;
+	struct func_tags tags = { .cnt = 0 };
+	uint32_t proto_id, tag_id;
 	struct declarator decl = { 0 };
 	const char *start;
 	bool more;
@@ -509,7 +544,7 @@ int asm_btf_func(struct asm_btf *btf, struct asm_scan *scan, uint32_t linkage, u
 		if (!ret)
 			ret = declarator(btf, scan, &decl);
 		if (!ret)
-			ret = take_tags(scan, proto.vlen, tags, 32, &tag_cnt);
+			ret = take_arg_tags(scan, proto.vlen, &tags);
 		if (ret)
 			return ret;
 		if (decl.name.len == 0 || decl.type == 0)
@@ -525,6 +560,8 @@ int asm_btf_func(struct asm_btf *btf, struct asm_scan *scan, uint32_t linkage, u
 		if (!more && asm_expect(scan, ")"))
 			return -EINVAL;
 	}
+	if (take_func_tags(scan, &tags))
+		return -EINVAL;
 	if (!asm_at_end(scan))
 		return asm_fail(scan, scan->p, "the prototype should end here");
 	ret = add_type(btf, scan, &proto, &proto_id);
@@ -533,12 +570,12 @@ int asm_btf_func(struct asm_btf *btf, struct asm_scan *scan, uint32_t linkage, u
 	func.size_or_type = proto_id;
 	if (!ret)
 		ret = add_named(btf, scan, name, &func, id);
-	for (uint32_t i = 0; i < tag_cnt && !ret; i++) {
-		struct asm_word word = { tags[i].text, strlen(tags[i].text) };
+	for (uint32_t i = 0; i < tags.cnt && !ret; i++) {
+		struct asm_word word = { tags.at[i].text, strlen(tags.at[i].text) };
 		struct asm_btf_type tag = { .kind = BTF_KIND_DECL_TAG,
 					    .size_or_type = *id,
 					    .align = 1 };
-		struct btf_decl_tag arg = { .component_idx = (int32_t)tags[i].arg };
+		struct btf_decl_tag arg = { .component_idx = tags.at[i].arg };
 
 		ret = add_named(btf, scan, &word, &tag, &tag_id);
 		if (!ret)

@@ -409,11 +409,3 @@ int vf_check_helper_call(struct vf_env *env, const struct loupe_insn *insn, int3
 		err = vf_clear_pkt_pointers(env);
 	return err;
 }
-
-int vf_check_kfunc_call(struct vf_env *env, const struct loupe_insn *insn, int32_t *insn_idx)
-{
-	/* A weak function that the kernel lacks: wrong only where the call is still there in the end. */
-	if (!insn->imm && !insn->off)
-		return 0;
-	return vf_not_judged(env, "insn %d: call of kernel function #%d", *insn_idx, insn->imm);
-}

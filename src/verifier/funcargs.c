@@ -441,9 +441,14 @@ int vf_prepare_args(struct vf_env *env, uint32_t subprogno)
 		vf_cur_regs(env)[BPF_REG_1].type = PTR_TO_CTX;
 		return 0;
 	}
-	if (sub->is_exception_cb)
-		return vf_not_judged(env, "exception callback");
 	err = vf_prepare_func_args(env, subprogno);
+	if (!err && sub->is_exception_cb) {
+		env->cur->frame[0]->in_exception_callback_fn = true;
+		if (sub->arg_cnt != 1 || sub->args[0].type != ARG_ANYTHING) {
+			vf_msg(env, "exception cb only supports single integer argument\n");
+			return -EINVAL;
+		}
+	}
 	for (uint32_t i = 0; !err && i < sub->arg_cnt; i++)
 		set_arg(env, &sub->args[i], i + 1);
 	return err;

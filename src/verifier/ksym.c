@@ -2,20 +2,6 @@
 /* Addresses of what the kernel's types name: its functions, and variables. */
 #include "verifier/vf.h"
 
-/*
- * Every kernel function that programs may call is a symbol. Of others some have their name in the
- * types only, for the compiler made something else of them.
- */
-static bool is_kfunc(const struct btf *btf, uint32_t id)
-{
-	uint32_t tag = 0;
-
-	while ((tag = btf_find_decl_tag(btf, id, -1, tag)))
-		if (strcmp(btf_name(btf, tag), "bpf_kfunc") == 0)
-			return true;
-	return false;
-}
-
 int vf_resolve_ksym(struct vf_env *env, uint32_t i)
 {
 	const struct loupe_insn *insn = &env->insns[i];
@@ -38,7 +24,7 @@ int vf_resolve_ksym(struct vf_env *env, uint32_t i)
 		       btf_name(env->kernel_btf, id));
 		return -ENOENT;
 	case BTF_KIND_FUNC:
-		if (!is_kfunc(env->kernel_btf, id))
+		if (!vf_is_kfunc(env->kernel_btf, id))
 			return vf_not_judged(env, "address of the kernel's function %s (insn %u)",
 					     btf_name(env->kernel_btf, id), i);
 		env->aux[i].ptr_type = PTR_TO_MEM | MEM_RDONLY; /* of no size */

@@ -170,8 +170,8 @@ int vf_add_subprogs(struct vf_env *env)
 		}
 		if (own)
 			err = add_subprog(env, target(i, insn->imm));
-		else if (insn->imm || insn->off)
-			return vf_not_judged(env, "kernel function calls (insn %u)", i);
+		else
+			err = vf_add_kfunc(env, insn, i);
 		if (err)
 			return err;
 	}

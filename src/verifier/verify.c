@@ -38,6 +38,8 @@ static int explore_subprogs(struct vf_env *env)
 
 	if (!env->image->func_info_cnt)
 		return 0;
+	if (env->exception_cb > 0)
+		env->subprogs[env->exception_cb].called = true;
 	while (again) {
 		again = false;
 		for (uint32_t i = 1; i < env->subprog_cnt; i++) {
@@ -84,6 +86,7 @@ static const struct {
 	{ LOUPE_PHASE_CFG, vf_check_attach },
 	{ LOUPE_PHASE_SCC, vf_compute_scc },
 	{ LOUPE_PHASE_LIVENESS, vf_check_modelled },
+	{ LOUPE_PHASE_LIVENESS, vf_check_kfuncs_modelled },
 	{ LOUPE_PHASE_LIVENESS, vf_compute_live_regs },
 	{ LOUPE_PHASE_FASTCALL, vf_mark_fastcall },
 	{ LOUPE_PHASE_FASTCALL, prepare_exploration },

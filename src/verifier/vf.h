@@ -38,6 +38,7 @@
 enum {
 	VF_MAX_SUBPROGS = 256,
 	VF_MAX_BRANCHES = 8192,	      /* pending paths */
+	VF_MAX_KFUNCS = 256,	      /* different ones that a program calls */
 	VF_MAX_INSNS = 1000000,	      /* program length, and default of processed insns */
 	VF_MAX_STATES_UNPRIV = 64,    /* checkpoints of a bucket beyond which none is added */
 	VF_MAX_VAR_OFF = 1 << 29,     /* pointer offsets beyond are rejected */
@@ -245,6 +246,8 @@ struct vf_env {
 	/* the load, once load.c has looked at it */
 	uint32_t expected_attach_type; /* the default of the program type in place of 0 */
 	bool sleepable, gpl_compatible;
+	int32_t kfuncs[VF_MAX_KFUNCS]; /* type ids of the kernel functions called */
+	uint32_t kfunc_cnt;
 	struct vf_target target; /* proto NULL: none, or not by the kernel's types */
 
 	const struct vf_proto **helpers; /* by helper number: prototype for this program, NULL none */
@@ -326,6 +329,13 @@ const struct btf_type *vf_kernel_type(const struct vf_env *env, uint32_t id);
 
 /* kstruct.c: a number lies at off of the kernel's structure id; 0 or the errno, with message. */
 int vf_check_struct_access(struct vf_env *env, uint32_t id, uint32_t off, uint32_t size);
+
+/* kfunc.c: id is a function of the kernel's that programs may call. */
+bool vf_is_kfunc(const struct btf *btf, uint32_t id);
+/* The kernel function that the call at insn_idx names can be called. */
+int vf_add_kfunc(struct vf_env *env, const struct loupe_insn *insn, uint32_t insn_idx);
+/* From here on calls of kernel functions matter; one that exists is not judged. */
+int vf_check_kfuncs_modelled(struct vf_env *env);
 
 /* ksym.c: the symbol that the ldimm64 at i names has an address. */
 int vf_resolve_ksym(struct vf_env *env, uint32_t i);
@@ -630,7 +640,6 @@ int vf_check_ctx_access(struct vf_env *env, int32_t insn_idx, int off, int size,
 
 int vf_check_helper_call(struct vf_env *env, const struct loupe_insn *insn, int32_t *insn_idx);
 int vf_check_func_call(struct vf_env *env, const struct loupe_insn *insn, int32_t *insn_idx);
-int vf_check_kfunc_call(struct vf_env *env, const struct loupe_insn *insn, int32_t *insn_idx);
 /* BPF_EXIT of a callee: back in the caller at *insn_idx. */
 int vf_func_return(struct vf_env *env, int32_t *insn_idx);
 /* The value that the program, callback or global function ends with. */
