@@ -26,21 +26,6 @@ static const struct loupe_retval_range *range_of(const struct vf_env *env)
 	return NULL;
 }
 
-/* Tracing programs of other attach types may exist, but not end. */
-static bool tracing_ends(const struct vf_env *env)
-{
-	switch (env->expected_attach_type) {
-	case BPF_TRACE_FENTRY:
-	case BPF_TRACE_FEXIT:
-	case BPF_MODIFY_RETURN:
-	case BPF_TRACE_RAW_TP:
-	case BPF_TRACE_ITER:
-		return true;
-	default:
-		return false;
-	}
-}
-
 static int enforce(struct vf_env *env, uint32_t regno, const char *reg_name,
 		   struct loupe_retval_range range, const char *ctx)
 {
@@ -96,8 +81,6 @@ int vf_check_return_value(struct vf_env *env, uint32_t regno, const char *reg_na
 	if (env->image->prog_type == BPF_PROG_TYPE_RAW_TRACEPOINT && env->image->attach_btf_id)
 		return enforce(env, regno, reg_name, (struct loupe_retval_range){ 0, 0 },
 			       "At program exit");
-	if (env->image->prog_type == BPF_PROG_TYPE_TRACING && !tracing_ends(env))
-		return -VF_ENOTSUPP;
 	range = range_of(env);
 	return range ? enforce(env, regno, reg_name, *range, "At program exit") : 0;
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * What a tracing program attaches to, a type of the kernel's, and the arguments that it finds there
- * as its context. Numbers are judged; a pointer to a structure of the kernel's is a type of its own,
- * which is not.
+ * as its context. Numbers and buffers are judged; a pointer to a structure of the kernel's is a type of
+ * its own, which is not.
  */
 #include "verifier/helper.h"
 
