@@ -297,12 +297,19 @@ static void note_func(struct builder *b, const struct scan_field *f, uint8_t kin
 }
 
 /* The last source line shown. */
-static void note_source(struct builder *b, const struct log_item *item, struct place *place)
+/* Of the insn that it names, or else *now: that of the steps to come. */
+static void note_source(struct builder *b, const struct log_item *item, struct place *now)
 {
 	struct source_line source;
+	struct place *place = now;
 
 	if (!source_scan(b->log, item, &source))
 		return;
+	if (source.insn_idx >= 0) {
+		if (source.insn_idx >= MAX_INSNS || !room_for_insn(b, (uint32_t)source.insn_idx))
+			return;
+		place = &b->places[source.insn_idx];
+	}
 	place->known = true;
 	place->line = source.line > 0 && source.line < 1 << 22 ? (uint32_t)source.line : 0;
 	place->text = add_string(b, source.text, source.text_len);
@@ -342,7 +349,7 @@ static void note_item(struct builder *b, const struct log_item *item, struct sca
 			add_insn(b, row.insn_idx, row.insn, row.insn_len);
 		return;
 	}
-	if (item->kind == FORM_SOURCE_PREFIX) {
+	if (item->kind == FORM_SOURCE_PREFIX || item->kind == FORM_SOURCE_PREFIX_INSN) {
 		note_source(b, item, now);
 		return;
 	}

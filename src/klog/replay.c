@@ -333,6 +333,20 @@ static void one_form(struct walk *w, uint8_t kind, const struct scan_field *f)
 	}
 }
 
+/* The control-flow graph's errors show lines by their insns' numbers. */
+static void numbered_source(struct walk *w, const struct log_item *item)
+{
+	struct source_line source;
+
+	if (!source_scan(w->log, item, &source) || source.insn_idx >= w->log->image->insn_cnt)
+		return;
+	if (!w->phase) {
+		w->phase = LOUPE_PHASE_CFG;
+		TELL(w, phase, w->phase);
+	}
+	TELL(w, source_line, (int32_t)source.insn_idx);
+}
+
 static void one_item(struct walk *w)
 {
 	const struct log_item *item = &w->log->items[w->item];
@@ -353,6 +367,8 @@ static void one_item(struct walk *w)
 			TELL(w, source_line, w->arrived ? w->here : w->insn);
 		break;
 	case FORM_SOURCE_PREFIX_INSN:
+		numbered_source(w, item);
+		break;
 	case FORM_LIVE_REGS_INSN:
 		break;
 	default:
