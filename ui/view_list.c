@@ -51,7 +51,7 @@ static struct columns place_columns(struct tui *tui, int w)
 	for (int i = 0; i < 2; i++) {
 		at.wide = ways[i].wide;
 		at.name = 2;
-		at.section = at.name + widest(tui, subject_name, 7, at.wide ? w / 3 : w - 57) + 2;
+		at.section = at.name + widest(tui, subject_name, 7, at.wide ? w / 3 : w - 60) + 2;
 		at.type = at.section + (at.wide ? widest(tui, section_of, 7, w / 4) + 2 : 0);
 		at.insns = at.type + widest(tui, subject_type, 4, 16) + 2;
 		at.verdict = at.insns + 8;
@@ -173,11 +173,21 @@ static void draw_job(const struct job *job, struct screen *screen, struct rect r
 	pen_text(&pen, UI_DIM, " stops it");
 }
 
-/* What the columns have no room for. */
-static void draw_selected(const struct subject *subject, struct screen *screen, struct rect row)
+static bool several_files(struct tui *tui)
 {
+	uint32_t cnt = tui_subject_cnt(tui);
+
+	return cnt && tui_subject(tui, 0)->input != tui_subject(tui, cnt - 1)->input;
+}
+
+/* What the columns have no room for; of several files, first which one the program is in. */
+static void draw_selected(struct tui *tui, uint32_t n, struct screen *screen, struct rect row)
+{
+	const struct subject *subject = tui_subject(tui, n);
 	struct pen pen = pen_at(screen, row.x + 1, row.y, row.w - 2);
 
+	if (several_files(tui))
+		pen_printf(&pen, UI_DIM, "%s  ", subject->input->path);
 	if (subject->state == SUBJECT_NOT_LOADED) {
 		pen_text(&pen, UI_CHANGED, "did not load: ");
 		pen_text(&pen, UI_TEXT, subject->prog->reason ? subject->prog->reason : "");
@@ -192,9 +202,10 @@ static void draw_selected(const struct subject *subject, struct screen *screen, 
 			pen_printf(&pen, UI_STRONG, "insn %d: ", subject->error_insn);
 		pen_text(&pen, UI_TEXT, subject->error);
 	} else {
-		pen_text(&pen, UI_DIM, subject->input->path);
+		if (!several_files(tui))
+			pen_printf(&pen, UI_DIM, "%s  ", subject->input->path);
 		if (subject->image && subject->image->host.loader)
-			pen_printf(&pen, UI_DIM, "  loaded by %s", subject->image->host.loader);
+			pen_printf(&pen, UI_DIM, "loaded by %s", subject->image->host.loader);
 	}
 }
 
@@ -241,7 +252,7 @@ static void draw(struct view *view, struct screen *screen, struct rect area)
 	if (job)
 		draw_job(job, screen, (struct rect){ area.x, area.y + area.h - 1, area.w, 1 });
 	else
-		draw_selected(tui_subject(view->tui, (uint32_t)list->scroll.cursor), screen,
+		draw_selected(view->tui, (uint32_t)list->scroll.cursor, screen,
 			      (struct rect){ area.x, area.y + area.h - 1, area.w, 1 });
 }
 
