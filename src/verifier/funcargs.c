@@ -24,9 +24,9 @@ static const struct {
 static const struct {
 	uint32_t prog_type;
 	const char *name;
-	const char *view_of;
+	const char *other;
 } ctx_types[] = {
-#define CTX_TYPE(prog_type, name, view_of) { prog_type, name, view_of },
+#define CTX_TYPE(prog_type, name, other) { prog_type, name, other },
 #include "kernel/6.18/ctx_types.def"
 #undef CTX_TYPE
 };
@@ -126,7 +126,7 @@ static bool is_ctx_pointer(struct vf_env *env, uint32_t ptr_id)
 	if ((kind != BTF_KIND_STRUCT && kind != BTF_KIND_UNION) || which < 0)
 		return false;
 	return !strcmp(name, ctx_types[which].name) ||
-	       (ctx_types[which].view_of && !strcmp(name, ctx_types[which].view_of));
+	       (ctx_types[which].other && !strcmp(name, ctx_types[which].other));
 }
 
 /* A tracing program's context has the arguments of what it attaches to. */
