@@ -29,6 +29,7 @@ struct walk_row {
 	enum ui_role role; /* NEWS, HELD */
 	struct loupe_loc loc;
 	int32_t change; /* in changes, -1: none */
+	int height;	/* rows on the screen */
 	uint32_t goes;	/* step that Enter leads to, LOUPE_NO_STEP: none (LOC finds its writer) */
 	char text[256];
 };

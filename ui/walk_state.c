@@ -529,26 +529,49 @@ static void draw_detail(struct walk_view *walk, struct screen *screen, struct re
 
 	old_text(walk, row, old, sizeof(old));
 	snprintf(text, sizeof(text), "%s%s%s", row->text, *old ? ", was " : "", old);
-	if (screen_columns(text) > area.w - (row->kind == WALK_ROW_LOC ? 17 : 0))
+	if (row->height < full_height(walk, row, area.w) && screen_columns(text) > area.w - (row->kind == WALK_ROW_LOC ? 17 : 0))
 		walk_draw_wrapped(screen, area, text);
+}
+
+/*
+ * Gives rows the height that they need as far as there is room: first what changed, then what
+ * happened, then the rest. @return true if everything is shown whole
+ */
+static bool make_room(struct walk_view *walk, struct rect area)
+{
+	int spare = area.h - (int)walk->row_cnt;
+	bool whole = spare >= 0;
+
+	for (uint32_t i = 0; i < walk->row_cnt; i++)
+		walk->rows[i].height = 1;
+	for (int pass = 0; pass < 3 && spare >= 0; pass++) {
+		for (uint32_t i = 0; i < walk->row_cnt; i++) {
+			struct walk_row *row = &walk->rows[i];
+			int turn = row->kind != WALK_ROW_LOC ? 1 : row->change >= 0 ? 0 : 2;
+			int more = full_height(walk, row, area.w) - 1;
+
+			if (turn != pass)
+				continue;
+			whole &= more <= spare;
+			more = more < spare ? more : spare;
+			row->height += more;
+			spare -= more;
+		}
+	}
+	return whole;
 }
 
 void walk_draw_state(struct walk_view *walk, struct screen *screen, struct rect area)
 {
 	struct scroll *scroll = &walk->scroll[WALK_STATE];
-	bool focus = walk->focus == WALK_STATE, whole;
-	int total = 0, y = area.y;
+	bool focus = walk->focus == WALK_STATE, whole = make_room(walk, area);
+	int y = area.y;
 
-	for (uint32_t i = 0; i < walk->row_cnt && total <= area.h; i++)
-		total += full_height(walk, &walk->rows[i], area.w);
-	whole = total <= area.h;
 	walk->h[WALK_STATE] = area.h;
 	scroll_fit(scroll, walk->row_cnt, area.h);
-	if (whole)
-		scroll->top = 0;
 	for (int64_t n = scroll->top; n < walk->row_cnt && y < area.y + area.h; n++) {
 		const struct walk_row *row = &walk->rows[n];
-		struct rect at = { area.x, y, area.w, whole ? full_height(walk, row, area.w) : 1 };
+		struct rect at = { area.x, y, area.w, row->height };
 
 		draw_row(walk, row, screen, at);
 		if (focus && n == scroll->cursor)
