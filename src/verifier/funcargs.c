@@ -227,6 +227,22 @@ static int prepare_memory(struct vf_env *env, struct vf_arg *out, uint32_t ptr_i
 	return 0;
 }
 
+/* Memory that is only read, and so that a wrong address does no harm. */
+static int prepare_untrusted(struct vf_env *env, const struct vf_subprog *sub, struct vf_arg *out,
+			     uint32_t ptr_id, uint32_t arg, uint32_t found)
+{
+	uint32_t id = btf_resolve(env->btf, btf_type(env->btf, ptr_id)->type);
+
+	if (found & ~(uint32_t)TAG_UNTRUSTED) {
+		vf_msg(env, "arg#%u untrusted cannot be combined with any other tags\n", arg);
+		return -EINVAL;
+	}
+	if (id && !is_number(env->btf, id))
+		return vf_not_judged(env, "function %s: argument %u of a kernel type", sub->name, arg);
+	out->type = ARG_PTR_TO_MEM | MEM_RDONLY | PTR_UNTRUSTED;
+	return 0;
+}
+
 static int prepare_pointer(struct vf_env *env, const struct vf_subprog *sub, struct vf_arg *out,
 			   uint32_t ptr_id, uint32_t arg, uint32_t found)
 {
@@ -240,7 +256,9 @@ static int prepare_pointer(struct vf_env *env, const struct vf_subprog *sub, str
 	}
 	if (is_dynptr_pointer(env, ptr_id))
 		return vf_not_judged(env, "function %s: argument %u is a dynptr", sub->name, arg);
-	if (found & (TAG_TRUSTED | TAG_UNTRUSTED))
+	if (found & TAG_UNTRUSTED && !(found & TAG_TRUSTED))
+		return prepare_untrusted(env, sub, out, ptr_id, arg, found);
+	if (found & TAG_TRUSTED)
 		return vf_not_judged(env, "function %s: argument %u of a kernel type", sub->name, arg);
 	if (found & TAG_ARENA) {
 		if (found & ~(uint32_t)TAG_ARENA) {
@@ -370,6 +388,8 @@ static int check_func_arg(struct vf_env *env, const struct vf_arg *arg, uint32_t
 		}
 		return 0;
 	case ARG_PTR_TO_MEM:
+		if (arg->type & PTR_UNTRUSTED)
+			return 0;
 		err = vf_check_arg_off(env, reg, regno, ARG_DONTCARE);
 		if (err < 0)
 			return err;
@@ -413,7 +433,8 @@ static void set_arg(struct vf_env *env, const struct vf_arg *arg, uint32_t regno
 		break;
 	case ARG_PTR_TO_MEM:
 		vf_mark_reg_known_zero(env, regno);
-		reg->type = PTR_TO_MEM | (arg->type & PTR_MAYBE_NULL);
+		reg->type = PTR_TO_MEM |
+			    (arg->type & (PTR_MAYBE_NULL | PTR_UNTRUSTED | MEM_RDONLY));
 		reg->mem.size = arg->mem_size;
 		if (reg->type & PTR_MAYBE_NULL)
 			reg->id = vf_new_id(env);
