@@ -296,6 +296,31 @@ static int add_aside(struct blame *blame, const struct loupe_trace *trace)
 	return 0;
 }
 
+/* Which program types have a helper that this one has not. */
+static void helper_answer(struct blame *blame, const struct loupe_trace *trace, int32_t insn)
+{
+	uint32_t own = loupe_trace_image(trace)->prog_type;
+	uint64_t types = loupe_helper_types(loupe_trace_insns(trace)[insn].imm);
+	size_t len;
+
+	if (!types)
+		return;
+	if (own < 64 && types >> own & 1) {
+		snprintf(blame->answer, sizeof(blame->answer),
+			 "Of this program type only other attach types have the helper.");
+		return;
+	}
+	len = (size_t)snprintf(blame->answer, sizeof(blame->answer), "Types that have the helper:");
+	for (uint32_t type = 0; type < 64; type++) {
+		const char *name = types >> type & 1 ? loupe_prog_type_name(type) : NULL;
+
+		if (name && len < sizeof(blame->answer) - 64)
+			len += (size_t)snprintf(blame->answer + len, sizeof(blame->answer) - len, "%s %s",
+						blame->answer[len - 1] == ':' ? "" : ",", name);
+	}
+	snprintf(blame->answer + len, sizeof(blame->answer) - len, ".");
+}
+
 static bool same_loc(const struct loupe_loc *a, const struct loupe_loc *b)
 {
 	return a->kind == b->kind && a->frameno == b->frameno && a->index == b->index;
@@ -324,6 +349,8 @@ static void make_answer(struct blame *blame, const struct subject *subject)
 		blame->rows[i].named = blame->rows[i].link.step == fault->step;
 	if (!loupe_trace_leak(trace, subject->error, &leak))
 		leak_answer(blame, trace, &leak);
+	else if (strstr(subject->error, "cannot use helper") && fault->step == blame->step)
+		helper_answer(blame, trace, fault->insn_idx);
 	else if (fault->named)
 		value_answer(blame, trace);
 	/* what libbpf put something else in place of in a log */

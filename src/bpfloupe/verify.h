@@ -323,6 +323,13 @@ LOUPE_API int loupe_state_diffs(const struct loupe_insn_facts *facts, uint32_t i
 /** Frees what loupe_verify() allocated in *result. */
 LOUPE_API void loupe_verify_result_finish(struct loupe_verify_result *result);
 
+/**
+ * Program types that may call a helper, in some attach type and with all capabilities.
+ * @param func_id  as in enum bpf_func_id
+ * @return bit n: BPF_PROG_TYPE n; 0 if no judged type may, or there is no such helper
+ */
+LOUPE_API uint64_t loupe_helper_types(int32_t func_id);
+
 #ifdef __cplusplus
 }
 #endif

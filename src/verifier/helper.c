@@ -148,6 +148,20 @@ int vf_helpers_init(struct vf_env *env)
 	return 0;
 }
 
+uint64_t loupe_helper_types(int32_t func_id)
+{
+	uint64_t types = 0;
+	uint32_t kind = 0;
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		if (rows[i].func_id == func_id && !(protos[rows[i].proto].flags & DENIED))
+			kind |= rows[i].kinds;
+	}
+	for (uint32_t type = 0; type < LOUPE_PROG_TYPE_CNT; type++)
+		types |= (uint64_t)((kinds[type] & kind) != 0) << type;
+	return types;
+}
+
 bool vf_helper_is_sync_callback(int32_t func_id)
 {
 	return func_id == BPF_FUNC_for_each_map_elem || func_id == BPF_FUNC_find_vma ||

@@ -97,6 +97,20 @@ static void what_the_kernel_keeps_to_itself(void **state)
 	assert_null(explain_silence(&image, &result));
 }
 
+static void who_may_call_a_helper(void **state)
+{
+	enum { SCHED_CLS = 3, XDP = 6, SKB_STORE_BYTES = 9, KTIME_GET_NS = 5 };
+	uint64_t types = loupe_helper_types(SKB_STORE_BYTES);
+
+	(void)state;
+	assert_true(types >> SCHED_CLS & 1);
+	assert_false(types >> XDP & 1);
+	assert_true(loupe_helper_types(KTIME_GET_NS) >> XDP & 1);
+	assert_int_equal(loupe_helper_types(0), 0);
+	assert_int_equal(loupe_helper_types(-1), 0);
+	assert_int_equal(loupe_helper_types(100000), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -104,6 +118,7 @@ int main(void)
 		cmocka_unit_test(every_row_is_whole),
 		cmocka_unit_test(the_register_it_names),
 		cmocka_unit_test(what_the_kernel_keeps_to_itself),
+		cmocka_unit_test(who_may_call_a_helper),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
