@@ -7,7 +7,7 @@
 
 enum { DYNPTR_SLOTS = 2, ITER_STATE_BITS = 2 };
 
-static const char slot_chars[] = {
+const char slot_chars[SLOT_CHAR_CNT] = {
 	[STACK_INVALID] = '?', [STACK_SPILL] = 'r', [STACK_MISC] = 'm',	    [STACK_ZERO] = '0',
 	[STACK_DYNPTR] = 'd',  [STACK_ITER] = 'i',  [STACK_IRQ_FLAG] = 'f',
 };

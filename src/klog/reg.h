@@ -10,6 +10,10 @@
 #define ALL_REGS  UINT32_MAX
 #define ALL_SLOTS UINT64_MAX
 
+/* How a byte of a slot is written, by enum loupe_slot_type. */
+enum { SLOT_CHAR_CNT = STACK_IRQ_FLAG + 1 };
+extern const char slot_chars[SLOT_CHAR_CNT];
+
 void reg_text(struct text *t, const struct loupe_reg *reg, uint32_t frameno,
 	      struct loupe_names *names);
 void frame_text(struct text *t, const struct loupe_state *state, uint32_t frameno, uint32_t regs,

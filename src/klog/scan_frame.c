@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "klog/reg.h"
 #include "verifier/typename.h"
 
 /* --- registers ------------------------------------------------------------------------------- */
@@ -331,10 +332,8 @@ bool reg_scan(const char *text, size_t len, uint32_t frameno, const struct scan_
 
 static bool slot_byte(char c, uint8_t *type)
 {
-	static const char chars[] = { '?', 'r', 'm', '0' };
-
-	for (uint8_t i = 0; i < sizeof(chars); i++) {
-		if (chars[i] == c) {
+	for (uint8_t i = 0; i < SLOT_CHAR_CNT; i++) {
+		if (slot_chars[i] == c) {
 			*type = i;
 			return true;
 		}
@@ -429,10 +428,6 @@ static bool slot_scan(const char *text, size_t len, uint32_t frameno,
 	if (len == LOUPE_REG_SIZE && plain_bytes(text, len, slot->type))
 		return true;
 	memset(slot->type, 0, sizeof(slot->type));
-	if (len == LOUPE_REG_SIZE && memchr(text, 'f', len)) {
-		memset(slot->type, STACK_IRQ_FLAG, sizeof(slot->type));
-		return true;
-	}
 	return spill_scan(text, len, frameno, names, slot);
 }
 

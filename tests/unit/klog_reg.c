@@ -8,6 +8,7 @@
 #include <cmocka.h>
 
 #include "bpfloupe/log.h"
+#include "klog/scan.h"
 
 /* SCALAR is everything unknown; what follows it overrides that. */
 #pragma GCC diagnostic ignored "-Woverride-init"
@@ -161,6 +162,44 @@ static void test_slots(void **state)
 	free(frame.stack);
 }
 
+/* What frame_text() writes of a slot is read as the same slot. */
+static void test_slots_read(void **state)
+{
+	static const struct scan_names names;
+	static const struct {
+		const char *text;
+		const char *bytes;
+		uint32_t frameno;
+		int32_t off; /* of the spilled pointer to the stack */
+	} rows[] = {
+		{ "fp-8=????mmmm", "????mmmm", 0, 0 },
+		{ "fp-8=ffffffff", "ffffffff", 0, 0 },
+		{ "fp-8=ffmmmmmm", "ffmmmmmm", 0, 0 },
+		{ "fp-8=iiiimmmm", "iiiimmmm", 0, 0 },
+		/* as long as eight bytes */
+		{ "frame1: fp-8=fp[0]-72", "rrrrrrrr", 0, -72 },
+		{ "frame1: fp-8=fp-72", "rrrrrrrr", 1, -72 },
+		{ "fp-8=mm00scalar()", "mm00rrrr", 0, 0 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct scan_frame frame;
+		struct loupe_slot want;
+
+		frame_scan(rows[i].text, strlen(rows[i].text), &names, &frame);
+		assert_int_equal(frame.foreign, 0);
+		assert_true(frame.slots == 1);
+		set_bytes(&want, rows[i].bytes);
+		assert_memory_equal(frame.slot[0].type, want.type, sizeof(want.type));
+		if (!rows[i].off)
+			continue;
+		assert_int_equal(frame.slot[0].spilled.type, PTR_TO_STACK);
+		assert_int_equal(frame.slot[0].spilled.frameno, rows[i].frameno);
+		assert_int_equal(frame.slot[0].spilled.off, rows[i].off);
+	}
+}
+
 static void test_frames(void **state)
 {
 	struct loupe_frame frame = {
@@ -214,8 +253,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_scalars), cmocka_unit_test(test_pointers),
-		cmocka_unit_test(test_slots),	cmocka_unit_test(test_frames),
-		cmocka_unit_test(test_masks),
+		cmocka_unit_test(test_slots),	cmocka_unit_test(test_slots_read),
+		cmocka_unit_test(test_frames),	cmocka_unit_test(test_masks),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
