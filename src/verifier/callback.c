@@ -84,6 +84,25 @@ static int set_timer(struct vf_env *env, const struct loupe_frame *caller, struc
 	return 0;
 }
 
+/* callback(dynptr to the record, ctx) */
+static int set_ringbuf_drain(struct vf_env *env, const struct loupe_frame *caller,
+			     struct loupe_frame *callee, int32_t insn_idx)
+{
+	enum { DYNPTR_LOCAL = 1 }; /* memory of one's own */
+	struct loupe_reg *record = &callee->regs[BPF_REG_1];
+
+	(void)insn_idx;
+	vf_reg_known(record, 0);
+	record->type = CONST_PTR_TO_DYNPTR;
+	record->id = vf_new_id(env);
+	record->dynptr.type = DYNPTR_LOCAL;
+	record->dynptr.first_slot = true;
+	callee->regs[BPF_REG_2] = caller->regs[BPF_REG_3];
+	no_more_args(env, callee, BPF_REG_3);
+	in_callback(callee);
+	return 0;
+}
+
 /* bpf_loop can be inlined while its flags are 0 and it always runs the same function. */
 static void note_loop(struct vf_env *env, uint32_t subprogno)
 {
@@ -132,8 +151,9 @@ int vf_push_helper_callback(struct vf_env *env, const struct loupe_insn *insn, i
 		return vf_push_callback(env, insn, insn_idx, meta->subprogno, set_timer);
 	case BPF_FUNC_loop:
 		return push_loop(env, insn, insn_idx, meta);
-	case BPF_FUNC_find_vma:
 	case BPF_FUNC_user_ringbuf_drain:
+		return vf_push_callback(env, insn, insn_idx, meta->subprogno, set_ringbuf_drain);
+	case BPF_FUNC_find_vma:
 		return vf_not_judged(env, "insn %d: callback of %s", insn_idx,
 				     vf_func_name(meta->func_id));
 	default:
