@@ -163,25 +163,48 @@ static void draw_origin(struct pen *pen, const struct subject *subject)
 	pen_text(pen, role, kernel);
 }
 
+static bool has_tab(struct tui *tui, enum view_id id)
+{
+	return view_ops(id)->title && (id != VIEW_LIST || tui->subject_cnt > 1) &&
+	       (id == VIEW_LIST || !view_refuses(id, tui_current_subject(tui)));
+}
+
+/* How much room tabs have; the last always fits. */
+enum tabs { TABS_WIDE, TABS_CLOSE, TABS_KEYS /* titles only of what is open */ };
+
+static enum tabs tabs_for(struct tui *tui, int w)
+{
+	int cnt = 0, used = 0;
+
+	for (int id = 0; id < VIEW_CNT; id++) {
+		if (!has_tab(tui, (enum view_id)id))
+			continue;
+		cnt++;
+		used += 2 + screen_columns(view_ops((enum view_id)id)->title);
+	}
+	/* a blank in front, and one or two behind each but the last */
+	return used + 2 * cnt - 1 <= w ? TABS_WIDE : used + cnt <= w ? TABS_CLOSE : TABS_KEYS;
+}
+
 static void draw_tabs(struct tui *tui, int w)
 {
 	struct pen pen = pen_at(tui->screen, 0, 1, w);
-	const struct subject *subject = tui_current_subject(tui);
+	enum tabs tabs = tabs_for(tui, w);
 
 	pen_text(&pen, UI_TEXT, " ");
 	for (int id = 0; id < VIEW_CNT; id++) {
-		const struct view_ops *ops = view_ops((enum view_id)id);
+		bool open = (int)tui->view == id;
 		char keys[64];
 
-		if (!ops->title || (id == VIEW_LIST && tui->subject_cnt < 2) ||
-		    (id != VIEW_LIST && view_refuses((enum view_id)id, subject)))
+		if (!has_tab(tui, (enum view_id)id))
 			continue;
 		key_list(VIEW_ANY, (enum request)(REQ_VIEW_LIST + id), keys, sizeof(keys));
-		pen_printf(&pen, (int)tui->view == id ? UI_TAB_ACTIVE : UI_DIM, "%.1s", keys);
-		pen_printf(&pen, (int)tui->view == id ? UI_TAB_ACTIVE : UI_TAB, " %s", ops->title);
-		pen_text(&pen, UI_TEXT, "  ");
+		pen_printf(&pen, open ? UI_TAB_ACTIVE : UI_DIM, "%.1s", keys);
+		if (open || tabs != TABS_KEYS)
+			pen_printf(&pen, open ? UI_TAB_ACTIVE : UI_TAB, " %s", view_ops((enum view_id)id)->title);
+		pen_text(&pen, UI_TEXT, tabs == TABS_WIDE ? "  " : " ");
 	}
-	draw_origin(&pen, subject);
+	draw_origin(&pen, tui_current_subject(tui));
 }
 
 /* When a rejection was not found by exploring: "before exploration, control flow: "; else "". */
