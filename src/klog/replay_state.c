@@ -115,9 +115,10 @@ void replay_apply(struct walk *w, const char *text, size_t len, bool whole, int3
 	replay_take_text(w, &w->st, whole);
 }
 
-static struct loupe_reg not_logged(void)
+/* Another value than any before, so that it is known which step gave it. */
+static struct loupe_reg not_logged(const struct walk *w)
 {
-	return (struct loupe_reg){ .type = REG_NOT_LOGGED };
+	return (struct loupe_reg){ .type = REG_NOT_LOGGED, .off = (int32_t)w->step_cnt };
 }
 
 /* What the last insn overwrote: known again if the log shows it. */
@@ -133,22 +134,22 @@ void replay_overwrite(struct walk *w, bool pruned)
 	case BPF_ALU64:
 	case BPF_LDX:
 		if (insn->dst_reg < LOUPE_REG_FP)
-			regs[insn->dst_reg] = not_logged();
+			regs[insn->dst_reg] = not_logged(w);
 		return;
 	case BPF_STX:
 		if (BPF_MODE(insn->code) != BPF_ATOMIC || !pruned)
 			return;
 		if (insn->imm == BPF_CMPXCHG)
-			regs[BPF_REG_0] = not_logged();
+			regs[BPF_REG_0] = not_logged(w);
 		else if (insn->imm == BPF_LOAD_ACQ)
-			regs[insn->dst_reg % LOUPE_REG_FP] = not_logged();
+			regs[insn->dst_reg % LOUPE_REG_FP] = not_logged(w);
 		else if (insn->imm & BPF_FETCH)
-			regs[insn->src_reg % LOUPE_REG_FP] = not_logged();
+			regs[insn->src_reg % LOUPE_REG_FP] = not_logged(w);
 		return;
 	case BPF_LD:
 		if (BPF_MODE(insn->code) == BPF_IMM) {
 			if (insn->dst_reg < LOUPE_REG_FP)
-				regs[insn->dst_reg] = not_logged();
+				regs[insn->dst_reg] = not_logged(w);
 			return;
 		}
 		break;
@@ -160,7 +161,7 @@ void replay_overwrite(struct walk *w, bool pruned)
 	 */
 	memset(&regs[BPF_REG_0], 0, (BPF_REG_5 + 1) * sizeof(regs[0]));
 	if (pruned)
-		regs[BPF_REG_0] = not_logged();
+		regs[BPF_REG_0] = not_logged(w);
 }
 
 /* --- paths left for later -------------------------------------------------------------------- */
@@ -280,14 +281,14 @@ void replay_pop_path(struct walk *w, const struct arrival *a)
 				    a->from, a->to);
 		regs = w->st.frame[w->st.curframe]->regs;
 		for (uint32_t r = BPF_REG_1; r <= BPF_REG_5; r++)
-			regs[r] = not_logged();
+			regs[r] = not_logged(w);
 		regs[LOUPE_REG_FP] =
 			(struct loupe_reg){ .type = PTR_TO_STACK, .frameno = w->st.curframe };
 	} else if (!a->text && is_cond(jump)) {
 		regs = w->st.frame[w->st.curframe]->regs;
-		regs[jump->dst_reg % LOUPE_REG_FP] = not_logged();
+		regs[jump->dst_reg % LOUPE_REG_FP] = not_logged(w);
 		if (BPF_SRC(jump->code) == BPF_X)
-			regs[jump->src_reg % LOUPE_REG_FP] = not_logged();
+			regs[jump->src_reg % LOUPE_REG_FP] = not_logged(w);
 	}
 	TELL(w, branch_pop, a->to, a->from, &w->st);
 	w->pop_cnt++;

@@ -673,6 +673,10 @@ int loupe_trace_fault(const struct loupe_trace *t, const char *message, struct l
 			out->at = leak.held;
 			out->loc = leak.loc;
 		}
+	} else if (rule != RULE_INSN && rule != RULE_WAY &&
+		   value_at(t, s.step, out->loc).type == REG_NOT_LOGGED) {
+		/* all that is known of the value is who gave it */
+		out->step = loupe_trace_writer(t, s.step, out->loc);
 	} else {
 		out->step = apply(&s, rule, out->loc, &out->lost);
 	}
