@@ -21,19 +21,21 @@
  *CODE DST SRC OFF IMM" places one slot as it is. Without "ll" or "(18)", a constant that a 32-bit
  *immediate holds is a move.
  *
- * Directives: .prog NAME, .name NAME (at most 15 characters, the kernel's name), .section "NAME", .type,
- * .attach TYPE, .attach_target NAME (as a section's name has it: a tracepoint of tp_btf, a function; looked
- * up in the kernel's BTF when a file is loaded), or its number .attach_btf_id N [fd M], .flags WORD|NUMBER..., .license, .kern_version N, .ifindex N,
- * .fd_array FD..., .map NAME [fd=] [type=] [key=] [value=] [entries=] [flags=] [extra=] [inner=NAME|fd:N]
- * [numa=] [btf_key=] [btf_value=] [btf_vmlinux_value=] [frozen] [data=HEX], .data NAME|fd:N HEX...
- * (appends). Names with other characters than letters, digits and _.$ stand in double quotes.
+ * Directives: .prog NAME, .name NAME (at most 15 characters, the kernel's name), .section "NAME",
+ * .type, .attach TYPE, .attach_target NAME (as a section's name has it: a tracepoint of tp_btf, a
+ * function; looked up in the kernel's BTF when a file is loaded), or its number .attach_btf_id N
+ * [fd M], .flags WORD|NUMBER..., .license, .kern_version N, .ifindex N, .fd_array FD..., .map NAME
+ * [fd=] [type=] [key=] [value=] [entries=] [flags=] [extra=] [inner=NAME|fd:N] [numa=] [btf_key=]
+ * [btf_value=] [btf_vmlinux_value=] [frozen] [data=HEX], .data NAME|fd:N HEX... (appends). Names
+ * with other characters than letters, digits and _.$ stand in double quotes.
  *
  * BTF, either raw: .btf HEX... (appends), .func_info INSN TYPE, .line_info INSN FILE LINE COL (all
- * numbers); or made here from C: .decl "struct pair { int a; int b; };", .func "int f(struct pair *p)"
- * [static|global] in front of the function's first instruction, which gets the label f, and
- * .line N[:COL] ["FILE" ["TEXT"]]. A struct that was not declared is an empty one, which is enough for
- * a context. Arguments may have the tags __arg_ctx, __arg_nonnull, __arg_nullable, __arg_trusted,
- * __arg_untrusted and __arg_arena; behind the prototype may stand __exception_cb(FUNCTION).
+ * numbers); or made here from C: .decl "struct pair { int a; int b; };", .func "int f(struct pair
+ * *p)" [static|global] in front of the function's first instruction, which gets the label f, and
+ * .line N[:COL] ["FILE" ["TEXT"]]. A struct that was not declared is an empty one, which is enough
+ * for a context. Arguments may have the tags __arg_ctx, __arg_nonnull, __arg_nullable,
+ * __arg_trusted, __arg_untrusted and __arg_arena; behind the prototype may stand
+ * __exception_cb(FUNCTION).
  */
 #ifndef BPFLOUPE_ASM_H
 #define BPFLOUPE_ASM_H

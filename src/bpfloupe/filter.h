@@ -312,10 +312,12 @@ LOUPE_API int loupe_filter_from_rewrite(const struct loupe_filter *filter,
 
 /**
  * The same for judging a step: jumps that only later edits bring near get others in between.
- * @return 0; -EINVAL when the kernel would not take the program (it is too long at this step); -ENOMEM
+ * @return 0; -EINVAL when the kernel would not take the program (it is too long at this step);
+ * -ENOMEM
  */
-LOUPE_API int loupe_filter_at_edit(const struct loupe_filter *filter, const struct loupe_rewrite *rw,
-				   uint32_t n, struct loupe_filter **out, struct loupe_error *err);
+LOUPE_API int loupe_filter_at_edit(const struct loupe_filter *filter,
+				   const struct loupe_rewrite *rw, uint32_t n,
+				   struct loupe_filter **out, struct loupe_error *err);
 
 /* ---- evaluating --------------------------------------------------------------------------- */
 

@@ -33,13 +33,14 @@ struct loupe_kernel_result {
 	int err;	    /* 0, or the negative errno of the program load */
 	bool has_counters;  /* the load came far enough for the statistics line */
 	struct loupe_counters counters; /* only those that the kernel has */
-	uint64_t verification_us, slowest_us; /* the kernel's own time: least and most of the runs */
+	uint64_t verification_us, slowest_us; /* the kernel's own time: least and most of the
+						 runs */
 	char *stats;	    /* log at level 4, NUL-terminated: messages and statistics */
 	char *log;	    /* log at the level asked for, NUL-terminated; NULL if none was asked */
 	size_t log_len;
 	uint32_t log_true_size; /* bytes that the buffer would have needed */
-	int log_err;	    /* negative errno of the load that wrote the log: err, or -ENOSPC when the
-			       log does not fit */
+	int log_err;	    /* negative errno of the load that wrote the log: err, or -ENOSPC when
+			       the log does not fit */
 	struct loupe_insn *xlated; /* NULL unless asked for and accepted */
 	uint32_t xlated_cnt;
 	/* private */
@@ -128,8 +129,8 @@ struct loupe_seccomp_stack {
  * Reads the filters of a process or thread, which is stopped for a moment. Needs CAP_SYS_ADMIN and
  * leave to trace it, a kernel with checkpoint/restore, and no filter on the caller itself.
  * @param out  filled on success; free with loupe_seccomp_stack_finish()
- * @return 0; -EPERM, -EACCES, -ESRCH, -EINVAL (it has no filter), -EIO (not in this kernel) ... with
- *         one line that says so
+ * @return 0; -EPERM, -EACCES, -ESRCH, -EINVAL (it has no filter), -EIO (not in this kernel) ...
+ *         with one line that says so
  */
 LOUPE_API int loupe_seccomp_stack_read(int32_t pid, struct loupe_seccomp_stack *out,
 				       struct loupe_error *err);
@@ -143,7 +144,8 @@ LOUPE_API void loupe_seccomp_stack_finish(struct loupe_seccomp_stack *stack);
  * @param results  what each filter returned, the newest first; at least one
  * @param which    receives whose answer that is, may be NULL
  */
-LOUPE_API uint32_t loupe_seccomp_stack_answer(const uint32_t *results, uint32_t cnt, uint32_t *which);
+LOUPE_API uint32_t loupe_seccomp_stack_answer(const uint32_t *results, uint32_t cnt,
+					      uint32_t *which);
 
 #ifdef __cplusplus
 }

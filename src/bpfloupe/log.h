@@ -20,7 +20,8 @@ enum {
 	LOUPE_LOG_LEVEL1 = 1, /* instructions and states of the path that failed */
 	LOUPE_LOG_LEVEL2 = 2, /* of all paths, with everything that the verifier does on the way */
 	LOUPE_LOG_STATS = 4,  /* times, stack depths and counters at the end */
-	LOUPE_LOG_FIXED = 8, /* of a log that outgrows its buffer the beginning stays, not the end */
+	LOUPE_LOG_FIXED = 8, /* of a log that outgrows its buffer the beginning stays, not the
+				end */
 	LOUPE_LOG_LEVELS = LOUPE_LOG_LEVEL1 | LOUPE_LOG_LEVEL2 | LOUPE_LOG_STATS | LOUPE_LOG_FIXED,
 };
 
@@ -45,8 +46,8 @@ LOUPE_API void loupe_names_destroy(struct loupe_names *names);
 
 /*
  * The functions below write text in the log's notation into buf, cut at size and always
- * NUL-terminated (size 0: nothing is written), and return the length of the whole text, as snprintf.
- * names may be NULL: then maps and BTF types have no names.
+ * NUL-terminated (size 0: nothing is written), and return the length of the whole text, as
+ * snprintf. names may be NULL: then maps and BTF types have no names.
  */
 
 /**
@@ -77,7 +78,8 @@ LOUPE_API size_t loupe_frame_print_some(char *buf, size_t size, const struct lou
 					uint32_t frameno, uint32_t regs, uint64_t slots,
 					struct loupe_names *names);
 
-/** A register type's name: "map_value_or_null", "rdonly_mem", "ptr_" (a BTF type's name follows). */
+/** A register type's name: "map_value_or_null", "rdonly_mem", "ptr_" (a BTF type's name
+ * follows). */
 LOUPE_API size_t loupe_reg_type_print(char *buf, size_t size, uint32_t type);
 
 /** A known-bits number: "5", "0x12345" or "(0x0; 0xff)". */

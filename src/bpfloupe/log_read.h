@@ -20,13 +20,16 @@ enum loupe_lacks {
 	LOUPE_LACKS_CHECKPOINTS = 1 << 0, /* where states were stored, compared (hits aside) and
 					     evicted: in every log */
 	LOUPE_LACKS_PATHS = 1 << 1,	  /* level 1: all paths but the one that failed */
-	LOUPE_LACKS_FACTS = 1 << 2,	  /* level 1: live registers, precision, the insns not walked */
+	LOUPE_LACKS_FACTS = 1 << 2,	  /* level 1: live registers, precision, the insns not
+					     walked */
 	LOUPE_LACKS_STEPS = 1 << 3,	  /* no insns at all */
 	LOUPE_LACKS_BEGINNING = 1 << 4,	  /* its first lines were cut off */
 	LOUPE_LACKS_END = 1 << 5,	  /* its last lines were cut off, the verdict with them */
 	LOUPE_LACKS_ERRNO = 1 << 6,	  /* rejected, but not with which error number */
-	LOUPE_LACKS_LAST_STEP = 1 << 8,	  /* it failed on arrival at an insn that it does not name */
-	LOUPE_LACKS_STATES = 1 << 7,	  /* states in another kernel's notation could not be read */
+	LOUPE_LACKS_LAST_STEP = 1 << 8,	  /* it failed on arrival at an insn that it does not
+					     name */
+	LOUPE_LACKS_STATES = 1 << 7,	  /* states in another kernel's notation could not be
+					     read */
 };
 
 /** What is lacking, as one line: "no comparisons, misses and evictions; …". Returns as snprintf. */
@@ -53,13 +56,16 @@ LOUPE_API int loupe_log_read(const char *path, const char *text, size_t len,
 LOUPE_API void loupe_log_file_destroy(struct loupe_log_file *file);
 
 /**
- * The programs: names, and images made of what the log shows (instructions, maps that pointers name,
- * source lines, functions; an instruction that it does not show has code 0). Owned by the file.
+ * The programs: names, and images made of what the log shows (instructions, maps that pointers
+ * name, source lines, functions; an instruction that it does not show has code 0). Owned by the
+ * file.
  */
-LOUPE_API const struct loupe_program_list *loupe_log_file_programs(const struct loupe_log_file *file);
+LOUPE_API const struct loupe_program_list *
+loupe_log_file_programs(const struct loupe_log_file *file);
 
 /** Log of program n, NULL if there is none. */
-LOUPE_API const struct loupe_logged *loupe_log_file_at(const struct loupe_log_file *file, uint32_t n);
+LOUPE_API const struct loupe_logged *loupe_log_file_at(const struct loupe_log_file *file,
+						       uint32_t n);
 
 /** Levels that it was written at, as far as can be seen: LOUPE_LOG_*, or-ed. */
 LOUPE_API uint32_t loupe_logged_level(const struct loupe_logged *logged);
@@ -68,8 +74,8 @@ LOUPE_API uint32_t loupe_logged_level(const struct loupe_logged *logged);
 LOUPE_API const char *loupe_logged_text(const struct loupe_logged *logged, size_t *len);
 
 /**
- * Tells listeners what the log says, as loupe_verify() would. Not heard: compare, checkpoint, evict,
- * state_free, clean, mark_precise, facts but for live registers and SCC numbers.
+ * Tells listeners what the log says, as loupe_verify() would. Not heard: compare, checkpoint,
+ * evict, state_free, clean, mark_precise, facts but for live registers and SCC numbers.
  * @param opts    listeners, cancel and progress are used; NULL: nobody listens
  * @param result  filled where 0 is returned: verdict, counters, phase as far as the log tells; free
  *                its arrays with loupe_verify_result_finish()

@@ -32,7 +32,8 @@ enum loupe_policy_op {
 /* (argument & mask) op value, on 64 bits without sign. */
 struct loupe_policy_cond {
 	uint8_t arg; /* 0-5 */
-	uint8_t op;  /* enum loupe_policy_op; all but EQ and NE have a mask of low bits without gap */
+	uint8_t op;  /* enum loupe_policy_op; all but EQ and NE have a mask of low bits without
+			gap */
 	uint64_t mask;
 	uint64_t value;
 };
@@ -69,7 +70,8 @@ struct loupe_policy {
 struct loupe_policy_opts {
 	enum loupe_policy_format format;
 	uint32_t arch;		  /* AUDIT_ARCH_X86_64 (default) or AUDIT_ARCH_AARCH64 */
-	const char *filter;	  /* Firecracker: name of the filter, may be NULL where there is one */
+	const char *filter;	  /* Firecracker: name of the filter, may be NULL where there is
+				     one */
 	const char *const *caps; /* OCI: capabilities that the process has ("CAP_SYS_PTRACE") */
 	uint32_t cap_cnt;
 	uint32_t kernel[2]; /* OCI: version for minKernel, default 6.18 */

@@ -13,8 +13,8 @@ extern "C" {
 
 struct loupe_source;
 
-/* A line of source text. Strings belong to the source; they are as the file has them, so that control
- * characters are still in them. */
+/* A line of source text. Strings belong to the source; they are as the file has them, so that
+ * control characters are still in them. */
 struct loupe_source_line {
 	const char *text; /* without leading blanks */
 	const char *file; /* without directories */

@@ -45,7 +45,8 @@ enum loupe_reg_type {
 	PTR_TO_BUF,	     /* a read-only or read-write buffer */
 	PTR_TO_FUNC,	     /* a subprogram */
 	CONST_PTR_TO_DYNPTR, /* a const struct bpf_dynptr */
-	REG_NOT_LOGGED = 31, /* ours: in a trace read from a log, a value that the log does not tell */
+	REG_NOT_LOGGED = 31, /* ours: in a trace read from a log, a value that the log does not
+				tell */
 };
 
 #define LOUPE_BASE_TYPE_MASK 0xffu
@@ -106,7 +107,8 @@ struct loupe_tnum {
  */
 struct loupe_reg {
 	uint32_t type; /* enum loupe_reg_type | enum loupe_type_flag */
-	int32_t off;   /* constant part of a pointer's offset, or a linked scalar's distance, bytes */
+	int32_t off;   /* constant part of a pointer's offset, or a linked scalar's distance,
+			  bytes */
 	union {
 		int32_t range; /* packet pointers: bytes from the pointer's base known to be inside
 				  the packet; -1 at the end, -2 beyond it */
@@ -141,7 +143,8 @@ struct loupe_reg {
 	int32_t s32_min, s32_max;
 	uint32_t u32_min, u32_max;
 	/* from here on not compared as raw bytes */
-	uint32_t id;	     /* equal ids: equal (or linked) values, or the same null check; 0: none */
+	uint32_t id;	     /* equal ids: equal (or linked) values, or the same null check; 0:
+				none */
 	uint32_t ref_obj_id; /* the acquired reference it stands for, 0: none */
 	uint32_t frameno;    /* PTR_TO_STACK: whose stack */
 	int32_t subreg_def;  /* insn + 1 that defined the low half only, 0: none */
@@ -155,7 +158,8 @@ static inline uint32_t loupe_reg_map(const struct loupe_reg *reg)
 }
 
 struct loupe_slot {
-	struct loupe_reg spilled;	   /* valid when type[7] is STACK_SPILL, DYNPTR, ITER or IRQ_FLAG */
+	struct loupe_reg spilled;	   /* valid when type[7] is STACK_SPILL, DYNPTR, ITER or
+					      IRQ_FLAG */
 	uint8_t type[LOUPE_REG_SIZE]; /* enum loupe_slot_type; [7] is the lowest address */
 };
 

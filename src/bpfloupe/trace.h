@@ -88,7 +88,8 @@ LOUPE_API uint32_t loupe_trace_subprog_of(const struct loupe_trace *trace, uint3
 /** Of a rejected program: the message that explains it ("" if there is none), as the log has it. */
 LOUPE_API const char *loupe_trace_error(const struct loupe_trace *trace);
 
-/** Of a rejected program: the step at which exploration failed; LOUPE_NO_STEP if not in exploration. */
+/** Of a rejected program: the step at which exploration failed; LOUPE_NO_STEP if not in
+ * exploration. */
 LOUPE_API uint32_t loupe_trace_error_step(const struct loupe_trace *trace);
 
 /** Bytes that the trace occupies, without room for growth. */
@@ -167,9 +168,11 @@ struct loupe_path_info {
 	uint32_t parent_step;	/* step that pushed it, LOUPE_NO_STEP at a function's start */
 	uint32_t depth;		/* paths above it */
 	uint32_t subprogno;	/* function whose exploration this is (0: main) */
-	uint32_t subtree_end;	/* one past the last step of this path and all that descend from it */
+	uint32_t subtree_end;	/* one past the last step of this path and all that descend from
+				   it */
 	uint64_t push;		/* row of LOUPE_TABLE_PUSH, LOUPE_NO_ROW at a function's start */
-	bool async;		/* a callback that runs later: its state does not continue the parent's */
+	bool async;		/* a callback that runs later: its state does not continue the
+				   parent's */
 	bool speculative;	/* a path that only a mispredicting processor takes */
 };
 
@@ -214,10 +217,10 @@ LOUPE_API uint32_t loupe_trace_decisions(const struct loupe_trace *trace, uint32
 
 /*
  * A cursor owns one materialised state. Of struct loupe_state these are filled: frames with
- * registers, stack and call facts, curframe, refs, locks, rcu, preemption, IRQ, callback_unroll_depth,
- * may_goto_depth, speculative, in_sleepable, cleaned, and serial and insn_idx of a checkpoint.
- * branches, hist, dfs_depth, parent, equal_state and first/last insn stay zero; parents are asked by
- * loupe_trace_checkpoint().
+ * registers, stack and call facts, curframe, refs, locks, rcu, preemption, IRQ,
+ * callback_unroll_depth, may_goto_depth, speculative, in_sleepable, cleaned, and serial and
+ * insn_idx of a checkpoint. branches, hist, dfs_depth, parent, equal_state and first/last insn stay
+ * zero; parents are asked by loupe_trace_checkpoint().
  */
 
 /** NULL when out of memory; free before the trace, with loupe_cursor_destroy(). */
@@ -226,14 +229,15 @@ LOUPE_API void loupe_cursor_destroy(struct loupe_cursor *cursor);
 
 /**
  * Materialises the state before step's instruction. Going on by one step is cheapest.
- * @return the cursor's state, valid until the next call on this cursor; NULL if step is out of range
+ * @return the cursor's state, valid until the next call on this cursor; NULL if step is out of
+ * range
  */
 LOUPE_API const struct loupe_state *loupe_cursor_seek(struct loupe_cursor *cursor, uint32_t step);
 
 /**
  * Materialises a checkpoint as it was just before comparison `compare` (a row of
- * LOUPE_TABLE_COMPARE) with the precision marks that had arrived and with dead parts dropped if they
- * were; LOUPE_NO_ROW: as it was at the end.
+ * LOUPE_TABLE_COMPARE) with the precision marks that had arrived and with dead parts dropped if
+ * they were; LOUPE_NO_ROW: as it was at the end.
  * @return as loupe_cursor_seek(); NULL if there is no such checkpoint
  */
 LOUPE_API const struct loupe_state *loupe_cursor_seek_checkpoint(struct loupe_cursor *cursor,
@@ -266,8 +270,8 @@ struct loupe_change {
 };
 
 /**
- * Locations that differ between step and its predecessor, in no special order. At a function's start
- * and in a new frame all registers count as changed.
+ * Locations that differ between step and its predecessor, in no special order. At a function's
+ * start and in a new frame all registers count as changed.
  * @return how many there are; out gets at most cap of them
  */
 LOUPE_API uint32_t loupe_trace_changes(const struct loupe_trace *trace, uint32_t step,
@@ -294,7 +298,8 @@ LOUPE_API uint32_t loupe_trace_writer(const struct loupe_trace *trace, uint32_t 
 				      struct loupe_loc loc);
 
 enum loupe_origin {
-	LOUPE_ORIGIN_ENTRY,   /* held since the function's start (context, frame pointer, argument) */
+	LOUPE_ORIGIN_ENTRY,   /* held since the function's start (context, frame pointer,
+				 argument) */
 	LOUPE_ORIGIN_CONST,   /* a constant */
 	LOUPE_ORIGIN_MAP,     /* ldimm64 of a map, map value, function, BTF object */
 	LOUPE_ORIGIN_CTX,     /* loaded from the context */
@@ -307,7 +312,8 @@ enum loupe_origin {
 	LOUPE_ORIGIN_BRANCH,  /* refined by a conditional jump */
 	LOUPE_ORIGIN_ARG,     /* passed from a caller's register */
 	LOUPE_ORIGIN_RETURN,  /* returned from a callee's R0 */
-	LOUPE_ORIGIN_OTHER,   /* changed with something linked to it: ids, released references, widening */
+	LOUPE_ORIGIN_OTHER,   /* changed with something linked to it: ids, released references,
+				 widening */
 };
 
 /* One link of the chain back from a value. */
@@ -320,9 +326,10 @@ struct loupe_blame {
 	struct loupe_loc from[2];
 };
 
-/** How loc at step got its value: one link. @return 0, -EINVAL, or -ENOENT as loupe_trace_value() */
-LOUPE_API int loupe_trace_blame(const struct loupe_trace *trace, uint32_t step, struct loupe_loc loc,
-				struct loupe_blame *out);
+/** How loc at step got its value: one link. @return 0, -EINVAL, or -ENOENT as
+ * loupe_trace_value() */
+LOUPE_API int loupe_trace_blame(const struct loupe_trace *trace, uint32_t step,
+				struct loupe_loc loc, struct loupe_blame *out);
 
 /**
  * The chain of links back from loc at step, following from[0] of each, to where nothing precedes.
@@ -338,11 +345,13 @@ struct loupe_fault {
 				 reference what held it last */
 	uint32_t at;	      /* step at which loc is meant: the rejected one, or an earlier one if
 				 nothing holds a leaked reference any more */
-	bool named;	      /* the message names it; otherwise it is the one that the insn is about */
-	uint32_t step;	      /* whose insn is to blame: that made or limited the value, or the rejected
-				 one itself */
+	bool named;	      /* the message names it; otherwise it is the one that the insn is
+				 about */
+	uint32_t step;	      /* whose insn is to blame: that made or limited the value, or the
+				 rejected one itself */
 	int32_t insn_idx;
-	bool lost;	      /* before that insn the access would have been accepted, afterwards not */
+	bool lost;	      /* before that insn the access would have been accepted, afterwards
+				 not */
 };
 
 /**
@@ -358,7 +367,8 @@ struct loupe_leak {
 	uint32_t id;
 	int32_t insn_idx;     /* whose instruction acquired it */
 	uint32_t acquired;    /* at this step, LOUPE_NO_STEP: not found on the path */
-	uint32_t held;	      /* latest step at which something holds it, LOUPE_NO_STEP: nothing did */
+	uint32_t held;	      /* latest step at which something holds it, LOUPE_NO_STEP: nothing
+				 did */
 	struct loupe_loc loc; /* what holds it there */
 };
 
@@ -423,8 +433,8 @@ struct loupe_evict_info {
 };
 
 enum loupe_walk_stop {
-	LOUPE_WALK_SATISFIED,	 /* at checkpoint `reached`: what is wanted is precise there already,
-				    or no scalar */
+	LOUPE_WALK_SATISFIED,	 /* at checkpoint `reached`: what is wanted is precise there
+				    already, or no scalar */
 	LOUPE_WALK_FOUND,	 /* at insn `stop_insn`: the value comes from there */
 	LOUPE_WALK_START,	 /* the start of the function was reached */
 	LOUPE_WALK_GAVE_UP,	 /* every scalar of every ancestor became precise */
@@ -525,8 +535,8 @@ struct loupe_hop {
 };
 
 /**
- * All hops of a demand for precision, from the demanding insn backwards. The trace keeps only its head:
- * the program is verified again up to that step.
+ * All hops of a demand for precision, from the demanding insn backwards. The trace keeps only its
+ * head: the program is verified again up to that step.
  * @param image  the program of the trace
  * @param opts   the knobs that it was verified with; its listeners are not called
  * @param step   that of the demand
@@ -534,8 +544,9 @@ struct loupe_hop {
  * @param hops   *cnt of them; free() them
  * @return 0; -ENOENT if there is no such demand; -ECANCELED if opts->cancel stopped it; -ENOMEM
  */
-LOUPE_API int loupe_replay_walk(const struct loupe_image *image, const struct loupe_verify_opts *opts,
-				uint32_t step, uint32_t nth, struct loupe_hop **hops, uint32_t *cnt);
+LOUPE_API int loupe_replay_walk(const struct loupe_image *image,
+				const struct loupe_verify_opts *opts, uint32_t step, uint32_t nth,
+				struct loupe_hop **hops, uint32_t *cnt);
 
 /* --- checkpoints and comparisons ------------------------------------------------------------ */
 
@@ -550,7 +561,8 @@ struct loupe_checkpoint_info {
 	uint32_t compares;     /* all comparisons, skipped ones too */
 	uint32_t evicted; /* step, LOUPE_NO_STEP if it was not */
 	uint32_t evict_hits, evict_misses; /* counters that evicted it */
-	uint32_t cleaned; /* step at which dead parts were dropped, LOUPE_NO_STEP if they were not */
+	uint32_t cleaned; /* step at which dead parts were dropped, LOUPE_NO_STEP if they were
+			     not */
 	uint32_t freed;	  /* step at which its memory went, LOUPE_NO_STEP if at the end */
 	uint32_t child_cnt;
 	uint32_t first_child;  /* 0 if none */
@@ -565,7 +577,8 @@ LOUPE_API uint32_t loupe_trace_checkpoint_cnt(const struct loupe_trace *trace);
 LOUPE_API int loupe_trace_checkpoint(const struct loupe_trace *trace, uint32_t serial,
 				     struct loupe_checkpoint_info *info);
 
-/** Serials of the checkpoints stored at insn, in order of birth, *cnt of them; owned by the trace. */
+/** Serials of the checkpoints stored at insn, in order of birth, *cnt of them; owned by the
+ * trace. */
 LOUPE_API const uint32_t *loupe_trace_insn_checkpoints(const struct loupe_trace *trace,
 						       uint32_t insn, uint32_t *cnt);
 

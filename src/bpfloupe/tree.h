@@ -5,8 +5,8 @@
  *
  * Vocabulary
  *   line   one way from where it hangs down to a path's end: where a branch was left, the line goes
- *          on along the side that cost more, and the other side hangs at the branch as a line of its
- *          own. So no tree of n steps is deeper than log2(n), however long its loops are.
+ *          on along the side that cost more, and the other side hangs at the branch as a line of
+ *          its own. So no tree of n steps is deeper than log2(n), however long its loops are.
  *   loop   a stretch of a line that comes to the same insn on the same call chain again and again,
  *          seen by the checkpoints stored there. A turn lasts from one of them to the next.
  *
@@ -51,17 +51,21 @@ struct loupe_tree_row {
 	bool folded;
 	uint32_t step;	 /* ROOT, CHECKPOINT, LOOP, TURN: first step; BRANCH: the one that left it;
 			    LEAF: the last one */
-	uint64_t insns;	 /* processed instructions: CHECKPOINT, ROOT: all that descends from it; BRANCH:
-			    of the side that hangs here; LOOP, TURN: of what is in it; LEAF: 0 */
+	uint64_t insns;	 /* processed instructions: CHECKPOINT, ROOT: all that descends from it;
+			    BRANCH: of the side that hangs here; LOOP, TURN: of what is in it; LEAF:
+			    0 */
 	uint32_t serial; /* CHECKPOINT; LOOP, TURN: the first one of it */
 	uint32_t second_serial; /* LOOP: with which its first turn ends */
-	uint32_t last_serial; /* LOOP, TURN: the checkpoint with which it ends, which is not in it */
-	uint32_t turns;	 /* LOOP: turns; TURN: arrivals in it (checkpoints are not stored at each) */
+	uint32_t last_serial; /* LOOP, TURN: the checkpoint with which it ends, which is not in
+				 it */
+	uint32_t turns;	 /* LOOP: turns; TURN: arrivals in it (checkpoints are not stored at
+			    each) */
 	uint32_t turn;	 /* TURN: number of its first one in its loop, from 1 */
 	uint64_t push;	 /* BRANCH: row of LOUPE_TABLE_PUSH, else LOUPE_NO_ROW */
-	bool now_hangs;	 /* BRANCH: the side that was explored at once hangs here, and the line goes on
-			    along the one that was left for later */
-	enum loupe_tree_end end;    /* LEAF; BRANCH: how the side ends if it has nothing but its end */
+	bool now_hangs;	 /* BRANCH: the side that was explored at once hangs here, and the line goes
+			    on along the one that was left for later */
+	enum loupe_tree_end end;    /* LEAF; BRANCH: how the side ends if it has nothing but its
+				       end */
 	uint32_t end_step;	    /* its step; LOUPE_NO_STEP if the side was never explored */
 	uint32_t pruned_by;	    /* PRUNED: serial, 0 if not known */
 };

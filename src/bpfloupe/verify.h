@@ -57,7 +57,8 @@ struct loupe_counters {
 
 enum loupe_subprog_flag {
 	LOUPE_SUBPROG_OWN_STACK = 1 << 0, /* its frame is no part of its callers' stack */
-	LOUPE_SUBPROG_LATER = 1 << 1,	  /* a callback that runs later, on a stack that is counted apart */
+	LOUPE_SUBPROG_LATER = 1 << 1,	  /* a callback that runs later, on a stack that is counted
+					     apart */
 	LOUPE_SUBPROG_TAIL_CALL = 1 << 2, /* it has a tail call */
 };
 
@@ -75,10 +76,12 @@ struct loupe_verify_result {
 	bool kernel_crashes;	    /* NOT_JUDGED: loading it would crash the kernel */
 	uint8_t *insn_seen;	    /* per insn of the image: 1 if a path reached it; freed by
 				       loupe_verify_result_finish() */
-	uint8_t *branch_taken;	    /* per insn: bit 0 the condition was true on some path, bit 1 false */
+	uint8_t *branch_taken;	    /* per insn: bit 0 the condition was true on some path, bit 1
+				       false */
 	uint32_t insn_cnt;
-	/* The program after removal of what no path reached, before accesses to the context and calls of
-	   helpers are rewritten; NULL unless accepted. Freed by loupe_verify_result_finish(). */
+	/* The program after removal of what no path reached, before accesses to the context and
+	 * calls of helpers are rewritten; NULL unless accepted. Freed by
+	 * loupe_verify_result_finish(). */
 	struct loupe_insn *final_insns;
 	int32_t *final_to_orig;	    /* per insn of it: the insn of the image */
 	uint32_t final_cnt;	    /* insn slots */
@@ -148,7 +151,8 @@ struct loupe_diff {
 	uint32_t frameno;
 	int16_t reg;  /* register, or -1 */
 	int16_t spi;  /* stack slot, or -1 */
-	const struct loupe_reg *old_reg, *cur_reg; /* valid during the call; NULL if not about registers */
+	const struct loupe_reg *old_reg, *cur_reg; /* valid during the call; NULL if not about
+						      registers */
 };
 
 struct loupe_compare {
@@ -182,10 +186,11 @@ struct loupe_chain {
 struct loupe_hooks {
 	void (*begin)(void *ctx, const struct loupe_image *image);
 	void (*phase)(void *ctx, enum loupe_phase phase);
-	/* Text for people (may hold several or partial lines), as the log prints it; level2: only at log level 2. */
+	/* Text for people (may hold several or partial lines), as the log prints it; level2: only
+	 * at log level 2. */
 	void (*message)(void *ctx, const char *text, bool level2);
-	/* The log prints the source line of insn here, if it differs from the last printed one: beside
-	 * messages only, a step shows its source line anyway. */
+	/* The log prints the source line of insn here, if it differs from the last printed one:
+	 * beside messages only, a step shows its source line anyway. */
 	void (*source_line)(void *ctx, int32_t insn_idx);
 	void (*subprog)(void *ctx, uint32_t subprogno, uint32_t start);
 	/* Facts of all insns, once, before exploration. */
@@ -201,13 +206,16 @@ struct loupe_hooks {
 	 * either pruned, or path_begin or insn_state (if anything is to print) and step.
 	 */
 	void (*arrive)(void *ctx, const struct loupe_step *step);
-	/* First step of a path that was popped: the log prints "from A to B:" and the whole state. */
+	/* First step of a path that was popped: the log prints "from A to B:" and the whole
+	 * state. */
 	void (*path_begin)(void *ctx, const struct loupe_step *step);
-	/* Result of the insn before: scratched parts of the current frame of state. insn_idx is the insn the log names. */
+	/* Result of the insn before: scratched parts of the current frame of state. insn_idx is the
+	 * insn the log names. */
 	void (*insn_state)(void *ctx, const struct loupe_step *step, uint32_t scratched_regs,
 			   uint64_t scratched_slots);
 	void (*step)(void *ctx, const struct loupe_step *step);
-	/* The path ends here because a checkpoint covers it; after_pop: right after path was popped. */
+	/* The path ends here because a checkpoint covers it; after_pop: right after path was
+	 * popped. */
 	void (*pruned)(void *ctx, const struct loupe_step *step, bool after_pop);
 	/* A conditional jump, call or callback left a path for later; pop is the reverse, but not
 	 * heard for paths that are dropped because verification ends. */
@@ -224,37 +232,44 @@ struct loupe_hooks {
 
 	void (*checkpoint)(void *ctx, const struct loupe_state *state, int32_t insn_idx);
 	void (*compare)(void *ctx, const struct loupe_compare *cmp);
-	void (*evict)(void *ctx, const struct loupe_state *state, uint32_t hit_cnt, uint32_t miss_cnt);
+	void (*evict)(void *ctx, const struct loupe_state *state, uint32_t hit_cnt,
+		      uint32_t miss_cnt);
 	void (*state_free)(void *ctx, const struct loupe_state *state);
 	/* Dead registers and slots of a checkpoint were dropped; called after. */
 	void (*clean)(void *ctx, const struct loupe_state *state);
 	/* A register or slot of a checkpoint became precise. */
-	void (*mark_precise)(void *ctx, const struct loupe_state *state, const struct loupe_masks *masks);
+	void (*mark_precise)(void *ctx, const struct loupe_state *state,
+			     const struct loupe_masks *masks);
 	/* The log writes source line, message and both states. */
 	void (*infinite_loop)(void *ctx, int32_t insn_idx, const struct loupe_state *cur,
 			      const struct loupe_state *old);
 
-	/* A precision walk over one state's path: from last to first insn; subseq is the insn after last, -1 at the start. */
+	/* A precision walk over one state's path: from last to first insn; subseq is the insn after
+	 * last, -1 at the start. */
 	void (*walk_begin)(void *ctx, uint32_t frameno, int32_t last_idx, int32_t first_idx,
 			   int32_t subseq_idx);
 	void (*walk_hop)(void *ctx, const struct loupe_masks *masks, int32_t insn_idx);
 	/* The walk reached checkpoint state; masks are what is still wanted there. */
-	void (*walk_parent)(void *ctx, const struct loupe_masks *masks, const struct loupe_state *state);
+	void (*walk_parent)(void *ctx, const struct loupe_masks *masks,
+			    const struct loupe_state *state);
 	void (*walk_end)(void *ctx);
-	/* Gave up: every scalar is precise. reg, spi: -1 where not meant; both -1: the announcement. */
+	/* Gave up: every scalar is precise. reg, spi: -1 where not meant; both -1: the
+	 * announcement. */
 	void (*force_precise)(void *ctx, uint32_t frameno, int reg, int spi);
 	/* Precision of a checkpoint is carried over to the path that it pruned. */
 	void (*propagate)(void *ctx, const struct loupe_masks *masks);
 
 	void (*scc_enter)(void *ctx, const struct loupe_chain *chain);
 	void (*scc_exit)(void *ctx, const struct loupe_chain *chain);
-	void (*scc_backedge)(void *ctx, const struct loupe_chain *chain, const struct loupe_state *state);
+	void (*scc_backedge)(void *ctx, const struct loupe_chain *chain,
+			     const struct loupe_state *state);
 	void (*scc_round)(void *ctx, const struct loupe_chain *chain, uint32_t round);
 
-	/* Stack liveness of a call chain at insn: slots that became live or dead, and must-written or not. */
-	void (*live_stack)(void *ctx, const struct loupe_chain *chain, uint32_t frameno, int32_t insn_idx,
-			   uint64_t live_old, uint64_t live_new, uint64_t written_old,
-			   uint64_t written_new);
+	/* Stack liveness of a call chain at insn: slots that became live or dead, and must-written
+	 * or not. */
+	void (*live_stack)(void *ctx, const struct loupe_chain *chain, uint32_t frameno,
+			   int32_t insn_idx, uint64_t live_old, uint64_t live_new,
+			   uint64_t written_old, uint64_t written_new);
 	void (*live_stack_done)(void *ctx, const struct loupe_chain *chain, uint32_t iterations);
 
 	void (*end)(void *ctx, const struct loupe_verify_result *result);
@@ -273,7 +288,8 @@ struct loupe_verify_opts {
 	bool unprivileged;	   /* no CAP_BPF, CAP_PERFMON */
 	bool no_pruning;	   /* never prune on a finished checkpoint */
 	bool checkpoint_always;	   /* as BPF_F_TEST_STATE_FREQ */
-	bool no_cleaning;	   /* finished checkpoints keep the stack slots that nothing will read */
+	bool no_cleaning;	   /* finished checkpoints keep the stack slots that nothing will
+				      read */
 	int evict_n;		   /* n of misses > hits * n + n: 3; LOUPE_EVICT_OFF: never evict */
 	uint32_t keep;		   /* serial of a checkpoint that is never evicted, 0: none */
 	uint32_t insn_limit;	   /* processed instructions: 1,000,000 */
@@ -292,7 +308,8 @@ LOUPE_API void loupe_verify_opts_init(struct loupe_verify_opts *opts);
 /**
  * Verifies image as the modelled kernel would.
  * @param opts    NULL for the defaults
- * @param result  filled in any case where 0 is returned; free its arrays with loupe_verify_result_finish()
+ * @param result  filled in any case where 0 is returned; free its arrays with
+ * loupe_verify_result_finish()
  * @return 0 when a verdict was found (whichever), -ENOMEM, or -EINVAL for options out of range
  */
 LOUPE_API int loupe_verify(const struct loupe_image *image, const struct loupe_verify_opts *opts,
@@ -300,8 +317,8 @@ LOUPE_API int loupe_verify(const struct loupe_image *image, const struct loupe_v
 
 enum {
 	LOUPE_DIFFS_UNPRIVILEGED = 1 << 0,  /* the run was without CAP_BPF and CAP_PERFMON */
-	LOUPE_DIFFS_EXACT_SCALARS = 1 << 1, /* limits of pointer arithmetic against speculation had been
-					       found by then: all numbers must be the same */
+	LOUPE_DIFFS_EXACT_SCALARS = 1 << 1, /* limits of pointer arithmetic against speculation had
+					       been found by then: all numbers must be the same */
 };
 
 /**
@@ -317,8 +334,8 @@ enum {
  */
 LOUPE_API int loupe_state_diffs(const struct loupe_insn_facts *facts, uint32_t insn_cnt,
 				const struct loupe_state *old, const struct loupe_state *cur,
-				enum loupe_compare_mode mode, uint32_t flags, struct loupe_diff *out,
-				uint32_t cap, uint32_t *cnt);
+				enum loupe_compare_mode mode, uint32_t flags,
+				struct loupe_diff *out, uint32_t cap, uint32_t *cnt);
 
 /** Frees what loupe_verify() allocated in *result. */
 LOUPE_API void loupe_verify_result_finish(struct loupe_verify_result *result);

@@ -13,7 +13,8 @@ struct btf {
 	void *owned; /* the bytes behind the view if it owns them, else NULL */
 };
 
-/* btf_open() of data, which the view frees as owned when it is closed, or at once after an error. */
+/* btf_open() of data, which the view frees as owned when it is closed, or at once after an
+ * error. */
 int btf_open_owned(const void *data, size_t size, void *owned, struct btf **out,
 		   struct loupe_error *err);
 

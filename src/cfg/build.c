@@ -113,8 +113,8 @@ static int allocate(struct builder *b)
 	cfg->subprogs = calloc(subprogs, sizeof(*cfg->subprogs));
 	cfg->calls = calloc(calls ? calls : 1, sizeof(*cfg->calls));
 	cfg->rpo = calloc(blocks, sizeof(*cfg->rpo));
-	if (!cfg->insn_block || !cfg->insn_line || !cfg->blocks || !cfg->edges || !cfg->preds || !cfg->subprogs ||
-	    !cfg->calls || !cfg->rpo)
+	if (!cfg->insn_block || !cfg->insn_line || !cfg->blocks || !cfg->edges || !cfg->preds ||
+	    !cfg->subprogs || !cfg->calls || !cfg->rpo)
 		return -ENOMEM;
 	return 0;
 }

@@ -338,7 +338,8 @@ static int load_bytes(const char *path, const uint8_t *data, size_t len,
 	if (len > MAX_INPUT)
 		return loupe_error_set(err, -EFBIG, "too large for a filter");
 	if (format == LOUPE_FILTER_FORMAT_AUTO && len >= 4 && !memcmp(data, "\177ELF", 4))
-		return loupe_error_set(err, -EINVAL, "an ELF file, not a classic filter (sock_filter "
+		return loupe_error_set(err, -EINVAL,
+				       "an ELF file, not a classic filter (sock_filter "
 				       "bytes, tcpdump -ddd text, C initializers)");
 	if (format == LOUPE_FILTER_FORMAT_AUTO)
 		format = guess_format(data, len);

@@ -20,7 +20,8 @@ static const struct filter_pass passes[] = {
 	{ { "share-suffixes", "share equal tails of ways, from level 1 on (off: level 0)" }, NULL },
 	{ { "resynthesis", "build the filter anew from what it decides, from level 2 on" }, NULL },
 	{ { "word-order", "try orders in which words are asked for, at level 3" }, NULL },
-	{ { "bit-tests", "tell windows of values apart by bits, at level 3 and by weights" }, NULL },
+	{ { "bit-tests", "tell windows of values apart by bits, at level 3 and by weights" },
+	  NULL },
 };
 
 /* Rows of the table. */
@@ -352,7 +353,8 @@ static int check_result(const struct loupe_filter *filter, const struct loupe_re
 	return ret;
 }
 
-/* As loupe_filter_optimize(); tells the level that was used, and why it is not the one asked for. */
+/* As loupe_filter_optimize(); tells the level that was used, and why it is not the one asked
+ * for. */
 static int optimize(const struct loupe_filter *filter, const struct loupe_filter_opts *opts,
 		    struct loupe_rewrite **out, uint32_t *used, const char **why,
 		    struct loupe_error *err)

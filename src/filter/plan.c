@@ -283,7 +283,8 @@ static void solve_leaf(const struct filter_plan *p, struct run run, bool chains,
 	struct chain chain;
 
 	if (chains && make_chain(p, run, &chain))
-		*s = (struct state){ chain_cost(p, &chain, weight), chain.cnt ? CHAIN : ONE_TARGET };
+		*s = (struct state){ .cost = chain_cost(p, &chain, weight),
+				     .how = chain.cnt ? CHAIN : ONE_TARGET };
 	if (s->how == ONE_TARGET || !p->bits)
 		return;
 	if (make_bits(p, run, false, &chain))

@@ -478,7 +478,8 @@ static int add_tag(struct asm_scan *scan, struct func_tags *tags, int32_t arg, c
 /* Tags behind an argument's name. */
 static int take_arg_tags(struct asm_scan *scan, uint32_t arg, struct func_tags *tags)
 {
-	static const char *const known[] = { "ctx", "nonnull", "nullable", "trusted", "arena", "untrusted" };
+	static const char *const known[] = { "ctx",	"nonnull", "nullable",
+					     "trusted", "arena",   "untrusted" };
 	char name[32];
 
 	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {

@@ -55,7 +55,8 @@ static int do_attach_btf_id(struct asm_unit *unit, struct asm_scan *scan)
 	return 0;
 }
 
-/* The target is looked up by name when the text is loaded, unless .attach_btf_id says its number. */
+/* The target is looked up by name when the text is loaded, unless .attach_btf_id says its
+ * number. */
 static int do_attach_target(struct asm_unit *unit, struct asm_scan *scan)
 {
 	struct loupe_image *image = unit->image;

@@ -106,10 +106,11 @@ static int real_fd(const struct kernel_prepared *prep, int32_t *fd, struct loupe
 		return 0;
 	}
 	if (*fd >= 0 && fcntl(*fd, F_GETFD) >= 0)
-		return loupe_error_set(err, -EBADF,
-				       "not judged by the kernel: the program names fd %d, which is no "
-				       "map of its own",
-				       *fd);
+		return loupe_error_set(
+			err, -EBADF,
+			"not judged by the kernel: the program names fd %d, which is no "
+			"map of its own",
+			*fd);
 	return 0;
 }
 
@@ -133,8 +134,9 @@ static int patch_insns(struct kernel_prepared *prep, struct loupe_error *err)
 					      "fd_array, which has %u",
 					      i, insn->imm, image->fd_array_cnt);
 		else if (insn->src_reg == BPF_PSEUDO_BTF_ID && prep->insns[i + 1].imm)
-			ret = loupe_error_set(err, -EBADF,
-					      "not judged by the kernel: insn %u names a module's BTF", i);
+			ret = loupe_error_set(
+				err, -EBADF,
+				"not judged by the kernel: insn %u names a module's BTF", i);
 		if (ret)
 			return ret;
 		i++;

@@ -129,7 +129,8 @@ static int load_timed(const struct kernel_prepared *prep, uint32_t runs, const s
 	return fd;
 }
 
-static void load_logged(const struct kernel_prepared *prep, uint32_t level, const struct buffers *to)
+static void load_logged(const struct kernel_prepared *prep, uint32_t level,
+			const struct buffers *to)
 {
 	struct kernel_prog_load attr;
 	int fd;
@@ -278,7 +279,8 @@ static bool opts_valid(const struct loupe_kernel_opts *opts)
 	       opts->runs <= RUNS_MAX;
 }
 
-/* Where ordinary users may not load programs at all, the kernel's answer says nothing of this one. */
+/* Where ordinary users may not load programs at all, the kernel's answer says nothing of this
+ * one. */
 static int check_unprivileged(struct loupe_error *err)
 {
 	FILE *f = fopen("/proc/sys/kernel/unprivileged_bpf_disabled", "re");
@@ -296,8 +298,8 @@ static int check_unprivileged(struct loupe_error *err)
 static int check_image(const struct loupe_image *image, struct loupe_error *err)
 {
 	if (image->attach_unset)
-		return loupe_error_set(err, -ENOENT,
-				       "not judged by the kernel: the program has no attach target");
+		return loupe_error_set(
+			err, -ENOENT, "not judged by the kernel: the program has no attach target");
 	if (image->attach_btf_fd)
 		return loupe_error_set(err, -EBADF,
 				       "not judged by the kernel: the program attaches to another "
@@ -394,7 +396,8 @@ int loupe_kernel_usable(struct loupe_error *err)
 	if (fd == -EPERM)
 		return loupe_error_set(err, fd, "asking the running kernel needs root (CAP_BPF, "
 				       "CAP_PERFMON and CAP_NET_ADMIN)");
-	return loupe_error_set(err, fd, "the running kernel loads no BPF programs: %s", strerror(-fd));
+	return loupe_error_set(err, fd, "the running kernel loads no BPF programs: %s",
+			       strerror(-fd));
 }
 
 void loupe_kernel_release(char *buf, size_t size)

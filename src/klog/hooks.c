@@ -153,7 +153,8 @@ static void on_step(void *ctx, const struct loupe_step *step)
 	log_piece_done(log);
 }
 
-/* At level 1 the kernel never takes note that it showed where a path came from: it says so again. */
+/* At level 1 the kernel never takes note that it showed where a path came from: it says so
+ * again. */
 static void on_pruned(void *ctx, const struct loupe_step *step, bool after_pop)
 {
 	struct loupe_log *log = ctx;

@@ -29,7 +29,8 @@ struct loupe_log {
 	uint32_t position_cnt, position_cap;
 
 	enum loupe_phase phase;
-	bool resumed; /* a path was popped or a frame left since this function's exploration began */
+	bool resumed; /* a path was popped or a frame left since this function's exploration
+			 began */
 	const struct loupe_line_info *prev_line; /* source line printed last, NULL if none */
 	uint64_t insn_end;			 /* position after the last step's line */
 	uint64_t insn_length;			 /* bytes of that line */

@@ -99,7 +99,8 @@ static uint32_t add_string(struct builder *b, const char *text, size_t len)
 	place = string_place(b, text, len);
 	if (*place)
 		return *place;
-	if (len > UINT32_MAX / 4 || !grow(b, &b->strings, &b->strings_cap, at + (uint32_t)len + 1, 1))
+	if (len > UINT32_MAX / 4 ||
+	    !grow(b, &b->strings, &b->strings_cap, at + (uint32_t)len + 1, 1))
 		return 0;
 	memcpy(b->strings + at, text, len);
 	b->strings[at + len] = '\0';

@@ -101,7 +101,8 @@ static void note_forgotten(struct walk *w, struct live_set *set, const struct li
 	set->written = 0;
 }
 
-/* Changes one of the sets as a line tells. @return it before that: the line knows better what was in it */
+/* Changes one of the sets as a line tells. @return it before that: the line knows better what was
+ * in it */
 static uint64_t change_set(struct walk *w, struct live_set *set, const struct live_change *change)
 {
 	uint64_t *slots = change->written ? &set->written : &set->live;

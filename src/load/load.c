@@ -286,9 +286,12 @@ static int refuse_file(const struct file *file, struct loupe_error *err)
 	uint32_t machine = elf_object_machine(file->data, file->len);
 
 	if (machine)
-		return loupe_error_set(err, -EINVAL,
-				       "an object for machine %u, not for BPF: compile it with -target bpf", machine);
-	return loupe_error_set(err, -EINVAL, "neither a BPF object nor an executable with one inside it");
+		return loupe_error_set(
+			err, -EINVAL,
+			"an object for machine %u, not for BPF: compile it with -target bpf",
+			machine);
+	return loupe_error_set(err, -EINVAL,
+			       "neither a BPF object nor an executable with one inside it");
 }
 
 static int load_embedded(struct job *job, struct loupe_program_list *out, struct loupe_error *err)

@@ -11,7 +11,8 @@
 
 #define HOST_BTF "/sys/kernel/btf/vmlinux"
 
-/* How the kernel's types spell a target's name, by attach type; others are functions as they are. */
+/* How the kernel's types spell a target's name, by attach type; others are functions as they
+ * are. */
 static const struct {
 	uint32_t attach_type;
 	const char *prefix;

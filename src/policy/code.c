@@ -147,7 +147,8 @@ struct layout {
 	uint32_t *lines;
 	uint32_t cnt, cap;
 	uint32_t *place; /* by node, CODE_NONE: not yet */
-	uint32_t *near;	 /* by node: newest place from which it is reached: itself, a copy, a jump */
+	uint32_t *near;	 /* by node: newest place from which it is reached: itself, a copy, a
+			    jump */
 	uint32_t *load;	 /* by node: a load or AND that goes on there */
 	double *size;	 /* by node: instructions below, shared ones counted each time */
 	bool failed;
@@ -234,7 +235,8 @@ static void place_jump(struct layout *l, uint32_t n)
 	l->place[n] = put_jump(l, node);
 }
 
-/* What a load falls through into, when that stands elsewhere: a copy is as short as a jump there. */
+/* What a load falls through into, when that stands elsewhere: a copy is as short as a jump
+ * there. */
 static void put_next(struct layout *l, uint32_t n, uint32_t line)
 {
 	const struct code_node *node = &l->code->nodes[n];

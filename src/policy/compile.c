@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * From a policy to a filter. The rules of each system call become a decision graph, and that becomes
- * instructions, in several orders of the argument words; the order that costs least is taken, what
- * other calls have already counting nothing. Over the calls stands a search tree of numbers.
+ * From a policy to a filter. The rules of each system call become a decision graph, and that
+ * becomes instructions, in several orders of the argument words; the order that costs least is
+ * taken, what other calls have already counting nothing. Over the calls stands a search tree of
+ * numbers.
  */
 #include "filter/plan.h"
 #include "policy/decide.h"
@@ -451,9 +452,10 @@ static int too_large(struct compiler *c, uint32_t root, uint32_t cnt)
 			 name ? name : "call", nr, most);
 	}
 	free(reached);
-	return loupe_error_set(c->err, -E2BIG,
-			       "the filter has %u instructions, the kernel takes %u; most are for %s",
-			       cnt, LOUPE_FILTER_MAX_INSNS, names);
+	return loupe_error_set(
+		c->err, -E2BIG,
+		"the filter has %u instructions, the kernel takes %u; most are for %s", cnt,
+		LOUPE_FILTER_MAX_INSNS, names);
 }
 
 static int make_filter(struct compiler *c, uint32_t root, struct loupe_filter **out)

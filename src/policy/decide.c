@@ -7,7 +7,8 @@
 
 #define BUCKETS	  4096u
 #define MAX_NODES 200000u
-#define MAX_LOOKS (UINT64_C(1) << 27) /* at rules: seconds, and no filter has room for what comes of it */
+#define MAX_LOOKS (UINT64_C(1) << 27) /* at rules: seconds, and no filter has room for what comes of
+					 it */
 #define MAX_KNOWN 64
 #define NONE	  UINT32_MAX
 

@@ -23,7 +23,8 @@ struct decide_node {
 	uint32_t cnt;		/* ways out */
 	uint32_t *ends;		/* SPLIT: last value of each interval */
 	uint32_t *children;	/* nodes, all of lower numbers */
-	double *weights;	/* share of all calls that take each way, filled by decide_weigh() */
+	double *weights;	/* share of all calls that take each way, filled by
+				   decide_weigh() */
 	uint32_t line;		/* of a rule that needs the test */
 	uint32_t next;		/* in its hash bucket */
 };

@@ -159,7 +159,8 @@ static int choose_filter(struct policy_builder *b, const struct json_value *root
 	if (b->opts->filter) {
 		*out = json_get(root, b->opts->filter);
 		return *out ? 0
-			    : json_policy_error(b, root, "there is no filter '%s'", b->opts->filter);
+			    : json_policy_error(b, root, "there is no filter '%s'",
+						b->opts->filter);
 	}
 	*out = &root->items[0];
 	if (root->cnt == 1)

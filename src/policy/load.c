@@ -134,9 +134,10 @@ static int read_text(struct policy_builder *b, const char *text, size_t len)
 	enum loupe_policy_format format = b->opts->format;
 
 	if (memchr(text, 0, len))
-		return loupe_error_set(b->err, -EINVAL,
-				       "%s, not a policy: OCI or Docker JSON, Firecracker JSON or minijail text",
-				       len > 3 && !memcmp(text, "\177ELF", 4) ? "an ELF file" : "no text");
+		return loupe_error_set(
+			b->err, -EINVAL,
+			"%s, not a policy: OCI or Docker JSON, Firecracker JSON or minijail text",
+			len > 3 && !memcmp(text, "\177ELF", 4) ? "an ELF file" : "no text");
 	if (format == LOUPE_POLICY_AUTO)
 		format = loupe_policy_sniff(text, len);
 	b->policy->format = format;

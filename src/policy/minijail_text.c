@@ -161,13 +161,14 @@ static int number(struct minijail_text *t, uint64_t *value)
 		return minijail_error(t, start, "a number without digits");
 	for (; word_char(*t->at); t->at++) {
 		char c = *t->at;
-		unsigned int digit = isdigit((unsigned char)c)	  ? (unsigned int)(c - '0')
-				     : isxdigit((unsigned char)c) ? (unsigned int)((c | 0x20) - 'a' + 10)
-								  : 99;
+		unsigned int digit = isdigit((unsigned char)c) ? (unsigned int)(c - '0')
+				     : isxdigit((unsigned char)c)
+					     ? (unsigned int)((c | 0x20) - 'a' + 10)
+					     : 99;
 
 		if (digit >= base)
-			return minijail_error(t, t->at, "'%c' is no digit of a number of base %u", c,
-					      base);
+			return minijail_error(t, t->at, "'%c' is no digit of a number of base %u",
+					      c, base);
 		if (__builtin_mul_overflow(n, base, &n) || __builtin_add_overflow(n, digit, &n))
 			return minijail_error(t, start, "a number of more than 64 bits");
 	}
@@ -193,8 +194,8 @@ int minijail_single(struct minijail_text *t, uint64_t *value)
 	if (!*word)
 		return minijail_error(t, start, "expected a number or the name of a constant");
 	if (!policy_constant(t->b->opts->arch, word, value))
-		return minijail_error(t, start, "there is no constant '%s' in the table; write its number",
-				      word);
+		return minijail_error(
+			t, start, "there is no constant '%s' in the table; write its number", word);
 	return 0;
 }
 

@@ -20,18 +20,21 @@ enum { MAX_LINKS = 10000, MAX_DECISIONS = 64 };
 enum rule {
 	RULE_INSN,    /* the rejected instruction itself is what must change */
 	RULE_MAKER,   /* what gave the register its value */
-	RULE_PASSED,  /* the same; a copy of what always was of another type is the wrong register */
+	RULE_PASSED,  /* the same; a copy of what always was of another type is the wrong
+			 register */
 	RULE_BOUND,   /* a number: what limited it last, or made it unlimited */
 	RULE_ADDEND,  /* the same of the number that is added to a pointer here */
 	RULE_MEMORY,  /* a pointer: what moved it last; else the size that goes with it */
 	RULE_PACKET,  /* a packet pointer: where its bound was lost, or the check that gives none */
 	RULE_NULL,    /* a pointer that may be NULL: the check that does not help, or its maker */
 	RULE_WAY,     /* something is missing on this way: the branch that led to it last */
-	RULE_LEAK,    /* a release is missing: the branch that led past it, or what lost the reference */
+	RULE_LEAK,    /* a release is missing: the branch that led past it, or what lost the
+			 reference */
 	RULE_MAP,     /* a map's value: where the map comes from */
 };
 
-/* The first row whose words are in the message holds; reg: the register meant, -1: the one named. */
+/* The first row whose words are in the message holds; reg: the register meant, -1: the one
+ * named. */
 static const struct {
 	const char *words;
 	enum rule rule;
@@ -93,7 +96,8 @@ int loupe_error_register(const char *message)
 		char *end;
 		long reg;
 
-		if ((at != message && isalnum((unsigned char)at[-1])) || !isdigit((unsigned char)at[1]))
+		if ((at != message && isalnum((unsigned char)at[-1])) ||
+		    !isdigit((unsigned char)at[1]))
 			continue;
 		reg = strtol(at + 1, &end, 10);
 		if (reg < LOUPE_MAX_REG && !isalnum((unsigned char)*end))
@@ -138,7 +142,8 @@ static bool find_maker(const struct loupe_trace *t, uint32_t step, struct loupe_
 	return false;
 }
 
-/* What was passed: a copy of a value that always was of that type is a wrong choice of the register. */
+/* What was passed: a copy of a value that always was of that type is a wrong choice of the
+ * register. */
 static uint32_t find_passed(const struct search *s, struct loupe_loc loc)
 {
 	uint32_t step = s->step, copy = LOUPE_NO_STEP;
@@ -320,7 +325,8 @@ static uint32_t find_memory(const struct search *s, struct loupe_loc loc)
 
 static bool is_packet(uint32_t type)
 {
-	return loupe_base_type(type) == PTR_TO_PACKET || loupe_base_type(type) == PTR_TO_PACKET_META;
+	return loupe_base_type(type) == PTR_TO_PACKET ||
+	       loupe_base_type(type) == PTR_TO_PACKET_META;
 }
 
 /* A comparison of a packet pointer with an end, on both sides of which pointers are. */
@@ -339,8 +345,8 @@ static bool checks_null(const struct loupe_reg *dst, const struct loupe_reg *src
 
 /* The latest comparison on the way here that is about the value. */
 static uint32_t find_check(const struct search *s,
-			   bool (*is_about)(const struct loupe_reg *dst, const struct loupe_reg *src,
-					    uint32_t id),
+			   bool (*is_about)(const struct loupe_reg *dst,
+					    const struct loupe_reg *src, uint32_t id),
 			   uint32_t id)
 {
 	struct loupe_decision decisions[MAX_DECISIONS];
@@ -366,10 +372,12 @@ static int64_t reach(const struct loupe_insn *insn)
 	static const uint8_t sizes[] = { 4, 2, 1, 8 };
 	uint8_t class = BPF_CLASS(insn->code);
 
-	return class >= BPF_LDX && class <= BPF_STX ? insn->off + sizes[BPF_SIZE(insn->code) >> 3] : 0;
+	return class >= BPF_LDX && class <= BPF_STX ? insn->off + sizes[BPF_SIZE(insn->code) >> 3]
+						    : 0;
 }
 
-/* An unsigned comparison limits a number on both sides, if what it is compared with is no large one. */
+/* An unsigned comparison limits a number on both sides, if what it is compared with is no large
+ * one. */
 static bool is_unsigned(const struct loupe_insn *insn)
 {
 	switch (BPF_OP(insn->code)) {
@@ -384,8 +392,8 @@ static bool is_unsigned(const struct loupe_insn *insn)
 }
 
 /*
- * The comparison of a number that does not help: the latest unsigned one if it may be negative, else the
- * latest. Where what it is compared with is to blame, what made that.
+ * The comparison of a number that does not help: the latest unsigned one if it may be negative,
+ * else the latest. Where what it is compared with is to blame, what made that.
  */
 static uint32_t find_useless_check(const struct search *s, uint32_t id, bool negative)
 {
@@ -398,7 +406,8 @@ static uint32_t find_useless_check(const struct search *s, uint32_t id, bool neg
 		uint32_t step = decisions[i].step, frameno = trace_frame_of(s->t, step);
 		struct loupe_loc loc[2] = { reg_loc(frameno, insn->dst_reg),
 					    reg_loc(frameno, insn->src_reg) };
-		struct loupe_reg reg[2] = { value_at(s->t, step, loc[0]), value_at(s->t, step, loc[1]) };
+		struct loupe_reg reg[2] = { value_at(s->t, step, loc[0]),
+					    value_at(s->t, step, loc[1]) };
 		bool both = BPF_SRC(insn->code) == BPF_X;
 		int other = reg[0].id == id ? 1 : 0;
 
@@ -499,8 +508,8 @@ static uint32_t find_packet(const struct search *s, struct loupe_loc loc, bool *
 		return step == LOUPE_NO_STEP ? s->step : step;
 	}
 	check = find_check(s, checks_packet, reg.id);
-	/* a check of less than is needed: one byte less is the wrong comparison, else the access goes
-	   too far */
+	/* a check of less than is needed: one byte less is the wrong comparison, else the access
+	 * goes too far */
 	if (reg.range > 0 && (check == LOUPE_NO_STEP || !reach(s->insn) ||
 			      missing(&reg, start, needed) != 1)) {
 		step = size_behind(s, loc, &size) ? find_bound(s->t, s->step, size) : s->step;
@@ -523,7 +532,8 @@ static uint32_t find_null(const struct search *s, struct loupe_loc loc)
 	return find_maker(s->t, s->step, loc, &link) ? link.step : s->step;
 }
 
-/* The latest condition on the way here, of those that could have been answered otherwise if any could. */
+/* The latest condition on the way here, of those that could have been answered otherwise if any
+ * could. */
 static uint32_t find_way(const struct search *s)
 {
 	struct loupe_decision decisions[MAX_DECISIONS];
@@ -537,7 +547,8 @@ static uint32_t find_way(const struct search *s)
 }
 
 /* A comparison of the reference itself with NULL. */
-static bool checks_reference(const struct search *s, const struct loupe_decision *decision, uint32_t id)
+static bool checks_reference(const struct search *s, const struct loupe_decision *decision,
+			     uint32_t id)
 {
 	const struct loupe_insn *insn = &s->t->insns[decision->insn_idx];
 	uint32_t frameno = trace_frame_of(s->t, decision->step);
@@ -547,8 +558,8 @@ static bool checks_reference(const struct search *s, const struct loupe_decision
 }
 
 /*
- * Where a reference was not released: the latest condition since it was acquired, other than whether it
- * is NULL; else the instruction after which nothing holds it any more.
+ * Where a reference was not released: the latest condition since it was acquired, other than
+ * whether it is NULL; else the instruction after which nothing holds it any more.
  */
 static uint32_t find_leak(const struct search *s, const struct loupe_leak *leak)
 {
@@ -586,7 +597,8 @@ static int usual_reg(const struct search *s, enum rule rule)
 
 	if (rule == RULE_MAP && insn_is_helper_call(s->insn)) {
 		for (int reg = BPF_REG_1; reg <= BPF_REG_5; reg++) {
-			if (loupe_base_type(value_at(s->t, s->step, reg_loc(s->frameno, reg)).type) ==
+			if (loupe_base_type(
+				    value_at(s->t, s->step, reg_loc(s->frameno, reg)).type) ==
 			    PTR_TO_MAP_VALUE)
 				return reg;
 		}
@@ -617,11 +629,13 @@ static uint32_t apply(const struct search *s, enum rule rule, struct loupe_loc l
 		step = find_passed(s, loc);
 		break;
 	case RULE_BOUND:
-		/* a pointer's offset is limited by the number that was added; returned, it is the wrong value */
+		/* a pointer's offset is limited by the number that was added; returned, it is the
+		 * wrong value */
 		if (value_at(s->t, s->step, loc).type == SCALAR_VALUE)
 			step = find_limit(s, s->step, loc);
 		else
-			step = BPF_OP(s->insn->code) == BPF_EXIT ? find_passed(s, loc) : find_memory(s, loc);
+			step = BPF_OP(s->insn->code) == BPF_EXIT ? find_passed(s, loc)
+								 : find_memory(s, loc);
 		break;
 	case RULE_ADDEND:
 		step = find_addend(s);

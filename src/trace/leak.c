@@ -7,7 +7,8 @@
 #include "insn/opcodes.h"
 #include "trace/store.h"
 
-/* Something of a frame that holds the reference: of registers the highest, which calls leave alone. */
+/* Something of a frame that holds the reference: of registers the highest, which calls leave
+ * alone. */
 static bool held_in_frame(const struct loupe_state *st, uint32_t frameno, uint32_t id,
 			  struct loupe_loc *loc)
 {
@@ -90,9 +91,10 @@ int loupe_trace_leak(const struct loupe_trace *t, const char *message, struct lo
 		if (t->steps.at[step].word >> STEP_FLAGS_SHIFT & LOUPE_STEP_PATH_START &&
 		    t->paths.at[loupe_trace_path_of(t, step)].fresh)
 			break;
-		if (!found && (dropped(t, step, out->id, &out->loc) ||
-			       (trace_frame_of(t, prev) > trace_frame_of(t, step) &&
-				held(cursor, prev, trace_frame_of(t, step) + 1, out->id, &out->loc)))) {
+		if (!found &&
+		    (dropped(t, step, out->id, &out->loc) ||
+		     (trace_frame_of(t, prev) > trace_frame_of(t, step) &&
+		      held(cursor, prev, trace_frame_of(t, step) + 1, out->id, &out->loc)))) {
 			found = true;
 			out->held = prev;
 		}

@@ -152,7 +152,8 @@ static uint32_t pack(const struct loupe_compare *cmp)
 }
 
 /* Where the table holds word's number, or may hold it. */
-static uint16_t *code_place(const struct loupe_trace *t, const struct trace_prune_rec *rec, uint32_t word)
+static uint16_t *code_place(const struct loupe_trace *t, const struct trace_prune_rec *rec,
+			    uint32_t word)
 {
 	uint32_t at = word * 0x9e3779b1u >> 8 & (rec->code_cap - 1);
 

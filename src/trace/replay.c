@@ -17,8 +17,8 @@ static bool wanted(const struct replay *r)
 	return r->steps == r->step + 1 && r->in_walk && r->walks == r->nth + 1 && !r->failed;
 }
 
-static void add(struct replay *r, enum loupe_hop_kind kind, int32_t insn, const struct loupe_state *st,
-		const struct loupe_masks *masks)
+static void add(struct replay *r, enum loupe_hop_kind kind, int32_t insn,
+		const struct loupe_state *st, const struct loupe_masks *masks)
 {
 	struct loupe_hop *hop;
 
@@ -74,7 +74,8 @@ static void on_walk_parent(void *ctx, const struct loupe_masks *masks, const str
 	add(ctx, LOUPE_HOP_PARENT, -1, st, masks);
 }
 
-static void on_mark_precise(void *ctx, const struct loupe_state *st, const struct loupe_masks *masks)
+static void on_mark_precise(void *ctx, const struct loupe_state *st,
+			    const struct loupe_masks *masks)
 {
 	struct replay *r = ctx;
 	struct loupe_hop *last = r->hops.cnt ? &r->hops.at[r->hops.cnt - 1] : NULL;
@@ -98,8 +99,8 @@ static const struct loupe_hooks hooks = {
 	.walk_end = on_walk_end,
 };
 
-int loupe_replay_walk(const struct loupe_image *image, const struct loupe_verify_opts *opts, uint32_t step,
-		      uint32_t nth, struct loupe_hop **hops, uint32_t *cnt)
+int loupe_replay_walk(const struct loupe_image *image, const struct loupe_verify_opts *opts,
+		      uint32_t step, uint32_t nth, struct loupe_hop **hops, uint32_t *cnt)
 {
 	struct replay r = { .step = step, .nth = nth };
 	struct loupe_verify_result result;

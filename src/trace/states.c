@@ -67,7 +67,8 @@ const struct trace_keyframe *trace_keyframe_in(const struct loupe_trace *t, uint
 {
 	size_t below = TRACE_BELOW(&t->keyframes, step, (uint64_t)to + 1);
 
-	return below && t->keyframes.at[below - 1].step >= from ? &t->keyframes.at[below - 1] : NULL;
+	return below && t->keyframes.at[below - 1].step >= from ? &t->keyframes.at[below - 1]
+								: NULL;
 }
 
 /* A walk back over a step's changes, path by path, until a keyframe or the function's start. */
@@ -480,12 +481,12 @@ int loupe_cursor_compare_values(struct loupe_cursor *c, uint64_t row, struct lou
 	return loupe_trace_value(c->t, info.step, loc, cur);
 }
 
-/* --- all differences ---------------------------------------------------------------------------- */
+/* --- all differences -------------------------------------------------------------------------- */
 
 static bool is_recorded(const struct loupe_diff *diff, const struct loupe_compare_info *info)
 {
-	return diff->kind == info->diff && diff->frameno == info->frameno && diff->reg == info->reg &&
-	       diff->spi == info->spi;
+	return diff->kind == info->diff && diff->frameno == info->frameno &&
+	       diff->reg == info->reg && diff->spi == info->spi;
 }
 
 int loupe_cursor_compare_diffs(struct loupe_cursor *then, struct loupe_cursor *now, uint64_t row,
@@ -510,19 +511,22 @@ int loupe_cursor_compare_diffs(struct loupe_cursor *then, struct loupe_cursor *n
 	if (!old || !cur)
 		return -ENOMEM;
 	for (size_t i = 0; i < sizeof(runs) / sizeof(runs[0]); i++) {
-		err = loupe_state_diffs(then->t->facts, then->t->facts_cnt, old, cur, info.mode, runs[i],
-					&first, 1, cnt);
+		err = loupe_state_diffs(then->t->facts, then->t->facts_cnt, old, cur, info.mode,
+					runs[i], &first, 1, cnt);
 		if (err)
 			return err;
 		if (*cnt && is_recorded(&first, &info))
-			return loupe_state_diffs(then->t->facts, then->t->facts_cnt, old, cur, info.mode,
-						 runs[i], out, cap, cnt);
+			return loupe_state_diffs(then->t->facts, then->t->facts_cnt, old, cur,
+						 info.mode, runs[i], out, cap, cnt);
 	}
 	/* what is known for sure */
 	*cnt = 1;
 	if (cap)
 		out[0] = (struct loupe_diff){
-			.kind = info.diff, .frameno = info.frameno, .reg = info.reg, .spi = info.spi,
+			.kind = info.diff,
+			.frameno = info.frameno,
+			.reg = info.reg,
+			.spi = info.spi,
 		};
 	return 0;
 }

@@ -126,10 +126,10 @@ static bool find_chains(struct loupe_tree *tree)
 		if (first) {
 			const struct trace_path *p = &t->paths.at[path++];
 
-			now = p->parent_step == TRACE_NONE ?
-				      0 :
-				      chain_next(tree, chain_of(tree, p->parent_step), p->parent_step,
-						 step);
+			now = p->parent_step == TRACE_NONE
+				      ? 0
+				      : chain_next(tree, chain_of(tree, p->parent_step),
+						   p->parent_step, step);
 		} else if (step && trace_frame_of(t, step) != trace_frame_of(t, step - 1)) {
 			now = chain_next(tree, chain, step - 1, step);
 		}
@@ -235,8 +235,8 @@ static struct start start_of_now(const struct loupe_trace *t, uint32_t push)
 {
 	uint32_t step = t->pushes.at[push].step;
 
-	return (struct start){ loupe_trace_path_of(t, step), push + 1, checkpoint_lower(t, step + 1),
-			       now_side(t, push) };
+	return (struct start){ loupe_trace_path_of(t, step), push + 1,
+			       checkpoint_lower(t, step + 1), now_side(t, push) };
 }
 
 /* Finds for each checkpoint the next one of the line at the same insn and call chain. */
@@ -275,7 +275,8 @@ static bool find_loops(const struct loupe_tree *tree, struct line *line)
 	return true;
 }
 
-static bool add_item(struct line *line, enum item_kind kind, uint32_t step, uint32_t n, uint32_t path)
+static bool add_item(struct line *line, enum item_kind kind, uint32_t step, uint32_t n,
+		     uint32_t path)
 {
 	struct item *item = TRACE_PUSH(&line->items);
 
@@ -295,7 +296,8 @@ static bool gather(const struct loupe_tree *tree, struct start at, struct line *
 		uint32_t born = at.checkpoint < t->checkpoints.cnt ?
 					t->checkpoints.at[at.checkpoint].born :
 					LOUPE_NO_STEP;
-		uint32_t left = at.push < t->pushes.cnt ? t->pushes.at[at.push].step : LOUPE_NO_STEP;
+		uint32_t left =
+			at.push < t->pushes.cnt ? t->pushes.at[at.push].step : LOUPE_NO_STEP;
 		struct range now, later;
 
 		if (born <= last && born <= left) {
@@ -321,8 +323,8 @@ static bool gather(const struct loupe_tree *tree, struct start at, struct line *
 }
 
 /* Arrivals at a checkpoint's insn, on its call chain, between two items of a line. */
-static uint32_t count_arrivals(const struct loupe_tree *tree, const struct line *line, uint32_t from,
-			       uint32_t to)
+static uint32_t count_arrivals(const struct loupe_tree *tree, const struct line *line,
+			       uint32_t from, uint32_t to)
 {
 	const struct loupe_trace *t = tree->t;
 	const struct item *items = line->items.at;
@@ -363,7 +365,11 @@ static struct loupe_tree_row *add_row(struct loupe_tree *tree, enum loupe_tree_k
 		return NULL;
 	}
 	*row = (struct loupe_tree_row){
-		.kind = kind, .depth = depth, .step = step, .push = LOUPE_NO_ROW, .end_step = LOUPE_NO_STEP,
+		.kind = kind,
+		.depth = depth,
+		.step = step,
+		.push = LOUPE_NO_ROW,
+		.end_step = LOUPE_NO_STEP,
 	};
 	*parent = tree->above;
 	return row;
@@ -411,7 +417,8 @@ static bool side_is_plain(const struct loupe_trace *t, struct start side)
 	uint32_t last = trace_path_last(t, side.path);
 
 	return (side.push >= t->pushes.cnt || t->pushes.at[side.push].step > last) &&
-	       (side.checkpoint >= t->checkpoints.cnt || t->checkpoints.at[side.checkpoint].born > last);
+	       (side.checkpoint >= t->checkpoints.cnt ||
+		t->checkpoints.at[side.checkpoint].born > last);
 }
 
 static void make_branch(struct loupe_tree *tree, const struct item *item, uint32_t depth, bool here)
@@ -462,7 +469,8 @@ static void make_checkpoint(struct loupe_tree *tree, const struct item *item, ui
 	if (!row)
 		return;
 	here &= !tree->passed;
-	if (here && (tree->target_serial ? item->n == tree->target_serial : item->step <= tree->target))
+	if (here &&
+	    (tree->target_serial ? item->n == tree->target_serial : item->step <= tree->target))
 		tree->found = last_row(tree);
 	/* the wanted one may be folded, what it hides may not */
 	if (here && range_has(range, tree->target) && item->step != tree->target)
@@ -539,7 +547,8 @@ static uint32_t make_loop(struct loupe_tree *tree, struct line *line, uint32_t f
 	own = last_row(tree);
 	if (row)
 		row->second_serial = items[items[from].next].n;
-	for (uint32_t i = from; i != last && row && !row->folded && !tree->failed; i = items[i].next) {
+	for (uint32_t i = from; i != last && row && !row->folded && !tree->failed;
+	     i = items[i].next) {
 		tree->above = own;
 		make_turn(tree, line, i, items[i].next, depth + 1, &turn, here);
 		row = &tree->rows.at[own];
@@ -577,7 +586,8 @@ static void make_range(struct loupe_tree *tree, struct line *line, uint32_t lo, 
 			if (!row)
 				return;
 			set_end(tree, row, item->step);
-			if (here && !tree->passed && item->step <= tree->target && !tree->target_serial)
+			if (here && !tree->passed && item->step <= tree->target &&
+			    !tree->target_serial)
 				tree->found = last_row(tree);
 			break;
 		}

@@ -35,7 +35,8 @@ static int refuse_leak(struct vf_env *env, uint32_t regno)
 	return -EACCES;
 }
 
-static int access(struct vf_env *env, const struct loupe_insn *insn, enum vf_access t, int value_regno)
+static int access(struct vf_env *env, const struct loupe_insn *insn, enum vf_access t,
+		  int value_regno)
 {
 	return vf_check_mem_access(env, env->insn_idx, insn->dst_reg, insn->off,
 				   BPF_SIZE(insn->code), t, value_regno, true, false);

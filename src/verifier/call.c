@@ -15,7 +15,8 @@ static int check_context(struct vf_env *env, const struct vf_proto *proto, int32
 	const char *name = vf_func_name(func_id);
 
 	if (!env->gpl_compatible && (proto->flags & GPL)) {
-		vf_msg(env, "cannot call GPL-restricted function from non-GPL compatible program\n");
+		vf_msg(env,
+		       "cannot call GPL-restricted function from non-GPL compatible program\n");
 		return -EINVAL;
 	}
 	if (proto->flags & DENIED) {
@@ -120,8 +121,8 @@ static int fill_stack(struct vf_env *env, const struct vf_call_meta *meta, int32
 		return vf_stack_fill(env, reg->frameno, (int)reg->var_off.value + reg->off,
 				     meta->access_size, insn_idx);
 	for (int i = 0; i < meta->access_size; i++) {
-		int err = vf_check_mem_access(env, insn_idx, (uint32_t)meta->regno, i, BPF_B, VF_WRITE,
-					      -1, false, false);
+		int err = vf_check_mem_access(env, insn_idx, (uint32_t)meta->regno, i, BPF_B,
+					      VF_WRITE, -1, false, false);
 
 		if (err)
 			return err;
@@ -183,7 +184,8 @@ static int set_map_value_result(struct vf_env *env, struct loupe_reg *r0, uint32
 	return 0;
 }
 
-static int set_result(struct vf_env *env, const struct vf_proto *proto, const struct vf_call_meta *meta)
+static int set_result(struct vf_env *env, const struct vf_proto *proto,
+		      const struct vf_call_meta *meta)
 {
 	struct loupe_reg *r0 = &vf_cur_regs(env)[BPF_REG_0];
 	uint32_t flags = loupe_type_flags(proto->ret);
@@ -331,8 +333,8 @@ static int check_func_ip(struct vf_env *env)
 		       vf_func_name(BPF_FUNC_get_func_ip), BPF_FUNC_get_func_ip);
 		return -VF_ENOTSUPP;
 	}
-	vf_msg(env, "func %s#%d not supported for program type %u\n", vf_func_name(BPF_FUNC_get_func_ip),
-	       BPF_FUNC_get_func_ip, type);
+	vf_msg(env, "func %s#%d not supported for program type %u\n",
+	       vf_func_name(BPF_FUNC_get_func_ip), BPF_FUNC_get_func_ip, type);
 	return -VF_ENOTSUPP;
 }
 
@@ -369,8 +371,8 @@ int vf_check_helper_call(struct vf_env *env, const struct loupe_insn *insn, int3
 	}
 	proto = vf_helper_proto(env, insn->imm);
 	if (!proto) {
-		vf_msg(env, "program of this type cannot use helper %s#%d\n", vf_func_name(insn->imm),
-		       insn->imm);
+		vf_msg(env, "program of this type cannot use helper %s#%d\n",
+		       vf_func_name(insn->imm), insn->imm);
 		return -EINVAL;
 	}
 	err = check_context(env, proto, insn->imm);

@@ -57,8 +57,8 @@ static int set_map_elem(struct vf_env *env, const struct loupe_frame *caller,
 }
 
 /* callback(index, ctx) */
-static int set_loop(struct vf_env *env, const struct loupe_frame *caller, struct loupe_frame *callee,
-		    int32_t insn_idx)
+static int set_loop(struct vf_env *env, const struct loupe_frame *caller,
+		    struct loupe_frame *callee, int32_t insn_idx)
 {
 	(void)insn_idx;
 	callee->regs[BPF_REG_1].type = SCALAR_VALUE;
@@ -69,8 +69,8 @@ static int set_loop(struct vf_env *env, const struct loupe_frame *caller, struct
 }
 
 /* callback(map, key, value), some time later */
-static int set_timer(struct vf_env *env, const struct loupe_frame *caller, struct loupe_frame *callee,
-		     int32_t insn_idx)
+static int set_timer(struct vf_env *env, const struct loupe_frame *caller,
+		     struct loupe_frame *callee, int32_t insn_idx)
 {
 	const struct loupe_reg *timer = &caller->regs[BPF_REG_1];
 

@@ -181,8 +181,8 @@ static bool skb_access_ok(const struct vf_env *env, enum skb_user user, int off,
 	while (off >= skb_fields[i].end)
 		i++;
 	return is_allowed(env, skb_fields[i].allowed[user], t) &&
-	       field_access_ok(skb_fields[i].kind, off, size, skb_fields[i].off, skb_fields[i].end, t,
-			       info);
+	       field_access_ok(skb_fields[i].kind, off, size, skb_fields[i].off, skb_fields[i].end,
+			       t, info);
 }
 
 /* --- other structures -------------------------------------------------------------------- */
@@ -219,7 +219,13 @@ static bool access_ok(const struct vf_env *env, const struct field *field, int o
 static bool xdp_access_ok(const struct vf_env *env, int off, int size, enum vf_access t,
 			  struct vf_ctx_access *info)
 {
-	enum { DATA_OFF = 0, DATA_END_OFF = 4, DATA_META_OFF = 8, EGRESS_IFINDEX = 20, XDP_SIZE = 24 };
+	enum {
+		DATA_OFF = 0,
+		DATA_END_OFF = 4,
+		DATA_META_OFF = 8,
+		EGRESS_IFINDEX = 20,
+		XDP_SIZE = 24
+	};
 
 	if (off == EGRESS_IFINDEX && env->expected_attach_type != BPF_XDP_DEVMAP)
 		return false;
@@ -284,7 +290,8 @@ int vf_check_ctx_access(struct vf_env *env, int32_t insn_idx, int off, int size,
 	else
 		return vf_not_judged(env, "insn %d: context of program type %u", insn_idx, type);
 	if (ok && info->reg_type == PTR_TO_BTF_ID)
-		return vf_not_judged(env, "insn %d: pointer of a kernel type in the context", insn_idx);
+		return vf_not_judged(env, "insn %d: pointer of a kernel type in the context",
+				     insn_idx);
 	if (ok) {
 		env->aux[insn_idx].ctx_field_size = info->ctx_field_size;
 		return 0;
@@ -306,7 +313,8 @@ int vf_check_sock_access(struct vf_env *env, int32_t insn_idx, uint32_t regno, i
 	char buf[VF_TYPE_NAME];
 
 	if (reg->smin < 0) {
-		vf_msg(env, "R%u min value is negative, either use unsigned index or do a if (index >=0) check.\n",
+		vf_msg(env,
+		       "R%u min value is negative, either use unsigned index or do a if (index >=0) check.\n",
 		       regno);
 		return -EACCES;
 	}
@@ -315,7 +323,7 @@ int vf_check_sock_access(struct vf_env *env, int32_t insn_idx, uint32_t regno, i
 		env->aux[insn_idx].unconvertible |= info.unconvertible;
 		return 0;
 	}
-	vf_msg(env, "R%u invalid %s access off=%d size=%d\n", regno, vf_type_str(buf, reg->type), off,
-	       size);
+	vf_msg(env, "R%u invalid %s access off=%d size=%d\n", regno, vf_type_str(buf, reg->type),
+	       off, size);
 	return -EACCES;
 }

@@ -77,7 +77,8 @@ static bool scalar_ids_match(struct vf_idmap *map, uint32_t old, uint32_t cur)
 static enum loupe_diff_kind regs_exact(struct vf_idmap *map, const struct loupe_reg *old,
 				       const struct loupe_reg *cur, enum loupe_diff_kind kind)
 {
-	CHECK(memcmp(old, cur, REG_BYTES_BEFORE_ID) == 0, old->type != cur->type ? LOUPE_DIFF_TYPE : kind);
+	CHECK(memcmp(old, cur, REG_BYTES_BEFORE_ID) == 0,
+	      old->type != cur->type ? LOUPE_DIFF_TYPE : kind);
 	CHECK(ids_match(map, old->id, cur->id), LOUPE_DIFF_ID);
 	CHECK(ids_match(map, old->ref_obj_id, cur->ref_obj_id), LOUPE_DIFF_ID);
 	return LOUPE_DIFF_NONE;
@@ -244,7 +245,8 @@ static enum loupe_diff_kind stack_safe(struct vf_env *env, const struct loupe_fr
 {
 	for (; slots; slots &= slots - 1) {
 		uint32_t i = (uint32_t)__builtin_ctzll(slots);
-		enum loupe_diff_kind kind = slot_safe(env, &old->stack->slot[i], slot_at(cur, i), mode);
+		enum loupe_diff_kind kind =
+			slot_safe(env, &old->stack->slot[i], slot_at(cur, i), mode);
 
 		if (kind) {
 			*spi = (int16_t)i;
@@ -295,8 +297,9 @@ static enum loupe_diff_kind frame_safe(struct vf_env *env, const struct loupe_st
 				       enum loupe_compare_mode mode, int16_t *reg, int16_t *spi)
 {
 	const struct loupe_frame *frame = old->frame[frameno];
-	uint32_t insn_idx = (uint32_t)(frameno == old->curframe ? old->insn_idx
-								: old->frame[frameno + 1]->callsite);
+	uint32_t insn_idx =
+		(uint32_t)(frameno == old->curframe ? old->insn_idx
+						    : old->frame[frameno + 1]->callsite);
 	/* an insn that is not understood has more bits than there are registers */
 	uint32_t live = env->aux[insn_idx].live_regs & ((1u << LOUPE_MAX_REG) - 1);
 	uint64_t slots = mode == LOUPE_CMP_NOT_EXACT ? vf_filled_slots(old, frameno)
@@ -338,8 +341,8 @@ static bool differs_again(struct vf_env *env, uint32_t curframe, const struct lo
 	       slot_safe(env, &differed->old, slot_at(frame, (uint32_t)differed->spi), mode);
 }
 
-static void note_differed(struct vf_differed *differed, const struct loupe_state *old, uint32_t frameno,
-			  int16_t reg, int16_t spi)
+static void note_differed(struct vf_differed *differed, const struct loupe_state *old,
+			  uint32_t frameno, int16_t reg, int16_t spi)
 {
 	differed->frameno = (uint8_t)frameno;
 	differed->reg = (int8_t)reg;
@@ -379,22 +382,22 @@ bool vf_states_equal(struct vf_env *env, const struct loupe_state *old,
 	if (kind && differed)
 		note_differed(differed, old, frameno, reg, spi);
 	if (kind && diff) {
-		*diff = (struct loupe_diff){ .kind = kind, .frameno = frameno, .reg = reg, .spi = spi };
+		*diff = (struct loupe_diff){ kind, .frameno = frameno, .reg = reg, .spi = spi };
 		if (frameno <= cur->curframe)
 			note_regs(diff, old->frame[frameno], cur->frame[frameno]);
 	}
 	return kind == LOUPE_DIFF_NONE;
 }
 
-/* --- all differences, for those who ask why ------------------------------------------------------ */
+/* --- all differences, for those who ask why --------------------------------------------------- */
 
 struct diff_list {
 	struct loupe_diff *out;
 	uint32_t cap, cnt;
 };
 
-static void add_diff(struct diff_list *list, enum loupe_diff_kind kind, uint32_t frameno, int16_t reg,
-		     int16_t spi)
+static void add_diff(struct diff_list *list, enum loupe_diff_kind kind, uint32_t frameno,
+		     int16_t reg, int16_t spi)
 {
 	if (kind && list->cnt < list->cap)
 		list->out[list->cnt] = (struct loupe_diff){
@@ -403,11 +406,11 @@ static void add_diff(struct diff_list *list, enum loupe_diff_kind kind, uint32_t
 	list->cnt += kind != LOUPE_DIFF_NONE;
 }
 
-/* Compares each part of two frames; ids that a part which differs has tied are untied again, so that
- * it does not make others differ. */
-static void list_frame(struct vf_env *env, const struct loupe_frame *old, const struct loupe_frame *cur,
-		       uint32_t frameno, uint32_t insn_idx, enum loupe_compare_mode mode,
-		       struct diff_list *list)
+/* Compares each part of two frames; ids that a part which differs has tied are untied again, so
+ * that it does not make others differ. */
+static void list_frame(struct vf_env *env, const struct loupe_frame *old,
+		       const struct loupe_frame *cur, uint32_t frameno, uint32_t insn_idx,
+		       enum loupe_compare_mode mode, struct diff_list *list)
 {
 	struct vf_idmap *map = &env->idmap;
 	uint32_t live = env->aux[insn_idx].live_regs & ((1u << LOUPE_MAX_REG) - 1), ids;
@@ -435,8 +438,9 @@ static void list_frame(struct vf_env *env, const struct loupe_frame *old, const 
 	}
 }
 
-static void list_states(struct vf_env *env, const struct loupe_state *old, const struct loupe_state *cur,
-			enum loupe_compare_mode mode, struct diff_list *list)
+static void list_states(struct vf_env *env, const struct loupe_state *old,
+			const struct loupe_state *cur, enum loupe_compare_mode mode,
+			struct diff_list *list)
 {
 	uint32_t ids;
 	enum loupe_diff_kind kind;
@@ -468,8 +472,8 @@ static void list_states(struct vf_env *env, const struct loupe_state *old, const
 
 int loupe_state_diffs(const struct loupe_insn_facts *facts, uint32_t insn_cnt,
 		      const struct loupe_state *old, const struct loupe_state *cur,
-		      enum loupe_compare_mode mode, uint32_t flags, struct loupe_diff *out, uint32_t cap,
-		      uint32_t *cnt)
+		      enum loupe_compare_mode mode, uint32_t flags, struct loupe_diff *out,
+		      uint32_t cap, uint32_t *cnt)
 {
 	struct diff_list list = { .out = out, .cap = cap };
 	struct vf_env *env;

@@ -247,7 +247,8 @@ static bool has_exact_rooms(const struct grown *g, uint32_t from, uint32_t to)
 	return true;
 }
 
-/* Do jumps reach with each insn at its largest? UNKNOWN_REACH: over insns whose size is not known. */
+/* Do jumps reach with each insn at its largest? UNKNOWN_REACH: over insns whose size is not
+ * known. */
 static enum reach jumps_reach(const struct grown *g, uint64_t *sum)
 {
 	enum reach reach = ALL_REACH;
@@ -310,7 +311,8 @@ static int cannot_patch(struct grown *g, uint32_t i)
 	return VF_KERNEL_ENOMEM;
 }
 
-/* The first patch of the pass that pushes a jump out of reach. Jumps over insns of unknown size reach. */
+/* The first patch of the pass that pushes a jump out of reach. Jumps over insns of unknown size
+ * reach. */
 static int find_first_failure(struct grown *g, enum pass pass)
 {
 	uint32_t first = UINT32_MAX;
@@ -421,9 +423,9 @@ int vf_check_loop_inlining(struct vf_env *env)
 }
 
 /*
- * The JIT patches a tail call through one constant entry when that entry changes. An ordinary user's
- * tail call masks its index, for which the map must be known. A kernel function that there is not
- * must not be called.
+ * The JIT patches a tail call through one constant entry when that entry changes. An ordinary
+ * user's tail call masks its index, for which the map must be known. A kernel function that there
+ * is not must not be called.
  */
 static int check_calls(struct vf_env *env, const struct vf_program *prog)
 {
@@ -434,7 +436,8 @@ static int check_calls(struct vf_env *env, const struct vf_program *prog)
 		const struct loupe_insn *insn = &prog->insns[i];
 
 		if (insn_is_kfunc_call(insn) && !insn->imm) {
-			vf_msg(env, "invalid kernel function call not eliminated in verifier pass\n");
+			vf_msg(env,
+			       "invalid kernel function call not eliminated in verifier pass\n");
 			return -EINVAL;
 		}
 		if (!insn_is_helper_call(insn) || insn->imm != BPF_FUNC_tail_call)

@@ -50,7 +50,7 @@ static void mark_seen(struct vf_env *env, int32_t insn_idx)
 		env->aux[insn_idx].pass_seen = env->pass_cnt;
 }
 
-/* --- insns ------------------------------------------------------------------------------------- */
+/* --- insns ------------------------------------------------------------------------------------ */
 
 static int step_exit(struct vf_env *env, struct explore *ex)
 {
@@ -87,7 +87,7 @@ static int step_call(struct vf_env *env, const struct loupe_insn *insn)
 	if (insn->src_reg == BPF_PSEUDO_CALL)
 		err = vf_check_func_call(env, insn, &env->insn_idx);
 	else if (insn->src_reg == BPF_PSEUDO_KFUNC_CALL)
-		err = 0; /* of one that the kernel lacks; wrong only if it is still there in the end */
+		err = 0; /* the kernel lacks it: wrong if it is still there in the end */
 	else
 		err = vf_check_helper_call(env, insn, &env->insn_idx);
 	if (err)
@@ -178,7 +178,8 @@ static int step_insn(struct vf_env *env, struct explore *ex)
 		err = vf_check_alu(env, insn);
 		break;
 	case BPF_LDX:
-		err = vf_check_load(env, insn, false, BPF_MODE(insn->code) == BPF_MEMSX, true, "ldx");
+		err = vf_check_load(env, insn, false, BPF_MODE(insn->code) == BPF_MEMSX, true,
+				    "ldx");
 		break;
 	case BPF_STX:
 		err = step_store(env, insn);
@@ -197,7 +198,7 @@ static int step_insn(struct vf_env *env, struct explore *ex)
 	return 0;
 }
 
-/* --- the walk ---------------------------------------------------------------------------------- */
+/* --- the walk --------------------------------------------------------------------------------- */
 
 /* Errors that a barrier against speculation can make harmless on a speculative path. */
 static bool absorbed_by_barrier(int err)

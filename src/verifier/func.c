@@ -98,13 +98,15 @@ static int call_global(struct vf_env *env, uint32_t subprogno, int args_err)
 	}
 	if (sub->might_sleep && (st->active_rcu_locks || st->active_preempt_locks ||
 				 st->active_irq_id || !st->in_sleepable)) {
-		vf_msg(env, "global functions that may sleep are not allowed in non-sleepable context,\n"
-			    "i.e., in a RCU/IRQ/preempt-disabled section, or in\n"
-			    "a non-sleepable BPF program context\n");
+		vf_msg(env,
+		       "global functions that may sleep are not allowed in non-sleepable context,\n"
+		       "i.e., in a RCU/IRQ/preempt-disabled section, or in\n"
+		       "a non-sleepable BPF program context\n");
 		return -EINVAL;
 	}
 	if (args_err) {
-		vf_msg(env, "Caller passes invalid args into func#%u ('%s')\n", subprogno, sub->name);
+		vf_msg(env, "Caller passes invalid args into func#%u ('%s')\n", subprogno,
+		       sub->name);
 		return args_err;
 	}
 	vf_msg(env, "Func#%u ('%s') is global and assumed valid.\n", subprogno, sub->name);
@@ -129,7 +131,8 @@ int vf_check_func_call(struct vf_env *env, const struct loupe_insn *insn, int32_
 	int err;
 
 	if (subprogno < 0) {
-		vf_msg(env, "verifier bug: no program starts at insn %d\n", *insn_idx + insn->imm + 1);
+		vf_msg(env, "verifier bug: no program starts at insn %d\n",
+		       *insn_idx + insn->imm + 1);
 		return -EFAULT;
 	}
 	err = check_prototype(env, (uint32_t)subprogno);
@@ -197,7 +200,7 @@ int vf_push_callback(struct vf_env *env, const struct loupe_insn *insn, int32_t 
 	return 0;
 }
 
-/* --- the way back ------------------------------------------------------------------------------- */
+/* --- the way back ----------------------------------------------------------------------------- */
 
 void vf_msg_invalid_scalar(struct vf_env *env, const struct loupe_reg *reg,
 			   struct loupe_retval_range range, const char *ctx, const char *reg_name)
@@ -230,7 +233,8 @@ static int check_callback_result(struct vf_env *env, const struct loupe_frame *c
 	if (err)
 		return err;
 	if (!vf_retval_within(callee->callback_ret_range, r0)) {
-		vf_msg_invalid_scalar(env, r0, callee->callback_ret_range, "At callback return", "R0");
+		vf_msg_invalid_scalar(env, r0, callee->callback_ret_range, "At callback return",
+				      "R0");
 		return -EINVAL;
 	}
 	return env->aux[callee->callsite].calls_callback ? 0 : -EFAULT;
@@ -249,7 +253,8 @@ static const struct loupe_state *previous_turn(struct vf_env *env, int32_t insn_
 }
 
 /* The scalar changes from turn to turn and nobody needs its value: forget it. */
-static bool should_widen(struct vf_env *env, const struct loupe_reg *old, const struct loupe_reg *cur)
+static bool should_widen(struct vf_env *env, const struct loupe_reg *old,
+			 const struct loupe_reg *cur)
 {
 	return old->type == SCALAR_VALUE && cur->type == SCALAR_VALUE && !old->precise &&
 	       !cur->precise && !vf_regs_exact(env, old, cur);

@@ -52,7 +52,8 @@ static bool is_number(const struct btf *btf, uint32_t id)
 	return kind == BTF_KIND_INT || kind == BTF_KIND_ENUM || kind == BTF_KIND_ENUM64;
 }
 
-static int find_tags(struct vf_env *env, const struct vf_subprog *sub, uint32_t arg, uint32_t *found)
+static int find_tags(struct vf_env *env, const struct vf_subprog *sub, uint32_t arg,
+		     uint32_t *found)
 {
 	uint32_t id = 0;
 
@@ -138,7 +139,8 @@ static bool is_tracing_ctx(const struct vf_env *env, uint32_t id, const char *na
 
 	switch (env->expected_attach_type) {
 	case BPF_TRACE_RAW_TP:
-		return words || (kind == BTF_KIND_STRUCT && !strcmp(name, "bpf_raw_tracepoint_args"));
+		return words ||
+		       (kind == BTF_KIND_STRUCT && !strcmp(name, "bpf_raw_tracepoint_args"));
 	case BPF_TRACE_ITER:
 		return kind == BTF_KIND_STRUCT && !strncmp(name, iterators, strlen(iterators));
 	case BPF_TRACE_FENTRY:
@@ -238,7 +240,8 @@ static int prepare_untrusted(struct vf_env *env, const struct vf_subprog *sub, s
 		return -EINVAL;
 	}
 	if (id && !is_number(env->btf, id))
-		return vf_not_judged(env, "function %s: argument %u of a kernel type", sub->name, arg);
+		return vf_not_judged(env, "function %s: argument %u of a kernel type", sub->name,
+				     arg);
 	out->type = ARG_PTR_TO_MEM | MEM_RDONLY | PTR_UNTRUSTED;
 	return 0;
 }
@@ -259,7 +262,8 @@ static int prepare_pointer(struct vf_env *env, const struct vf_subprog *sub, str
 	if (found & TAG_UNTRUSTED && !(found & TAG_TRUSTED))
 		return prepare_untrusted(env, sub, out, ptr_id, arg, found);
 	if (found & TAG_TRUSTED)
-		return vf_not_judged(env, "function %s: argument %u of a kernel type", sub->name, arg);
+		return vf_not_judged(env, "function %s: argument %u of a kernel type", sub->name,
+				     arg);
 	if (found & TAG_ARENA) {
 		if (found & ~(uint32_t)TAG_ARENA) {
 			vf_msg(env, "arg#%u arena cannot be combined with any other tags\n", arg);
@@ -324,13 +328,14 @@ int vf_prepare_func_args(struct vf_env *env, uint32_t subprogno)
 	cnt = btf_type_vlen(proto);
 	if (cnt > MAX_ARGS) {
 		if (sub->is_global)
-			vf_msg(env, "Global function %s() with %u > %d args. Buggy compiler.\n", name,
-			       cnt, MAX_ARGS);
+			vf_msg(env, "Global function %s() with %u > %d args. Buggy compiler.\n",
+			       name, cnt, MAX_ARGS);
 		return -EINVAL;
 	}
 	if (!is_number(env->btf, btf_resolve(env->btf, proto->type))) {
 		if (sub->is_global)
-			vf_msg(env, "Global function %s() doesn't return scalar. Only those are supported.\n",
+			vf_msg(env,
+			       "Global function %s() doesn't return scalar. Only those are supported.\n",
 			       name);
 		return -EINVAL;
 	}
@@ -345,7 +350,7 @@ int vf_prepare_func_args(struct vf_env *env, uint32_t subprogno)
 	return 0;
 }
 
-/* --- at a call --------------------------------------------------------------------------------- */
+/* --- at a call -------------------------------------------------------------------------------- */
 
 /* The register points to size bytes that may be read and written, or is null. */
 static int check_mem_arg(struct vf_env *env, uint32_t regno, uint32_t size)
@@ -420,7 +425,7 @@ int vf_check_func_args(struct vf_env *env, uint32_t subprogno)
 	return err;
 }
 
-/* --- at the start of an exploration ------------------------------------------------------------- */
+/* --- at the start of an exploration ----------------------------------------------------------- */
 
 static void set_arg(struct vf_env *env, const struct vf_arg *arg, uint32_t regno)
 {

@@ -2,7 +2,7 @@
 /* Arguments of helper calls. */
 #include "verifier/helper.h"
 
-/* --- register types that an argument takes ------------------------------------------------------- */
+/* --- register types that an argument takes ---------------------------------------------------- */
 
 enum { MAX_TYPES = 10 };
 
@@ -26,12 +26,15 @@ static const uint32_t compatible[ARG_TYPE_CNT][MAX_TYPES] = {
 	[ARG_CONST_MAP_PTR] = { CONST_PTR_TO_MAP },
 	[ARG_PTR_TO_CTX] = { PTR_TO_CTX },
 	[ARG_PTR_TO_SOCK_COMMON] = { SOCK_TYPES },
-	[ARG_PTR_TO_BTF_ID_SOCK_COMMON] = { SOCK_TYPES, PTR_TO_BTF_ID, PTR_TO_BTF_ID | PTR_TRUSTED },
+	[ARG_PTR_TO_BTF_ID_SOCK_COMMON] = { SOCK_TYPES, PTR_TO_BTF_ID,
+					    PTR_TO_BTF_ID | PTR_TRUSTED },
 	[ARG_PTR_TO_SOCKET] = { PTR_TO_SOCKET },
-	[ARG_PTR_TO_BTF_ID] = { PTR_TO_BTF_ID, PTR_TO_BTF_ID | PTR_TRUSTED, PTR_TO_BTF_ID | MEM_RCU },
+	[ARG_PTR_TO_BTF_ID] = { PTR_TO_BTF_ID, PTR_TO_BTF_ID | PTR_TRUSTED,
+				PTR_TO_BTF_ID | MEM_RCU },
 	[ARG_PTR_TO_SPIN_LOCK] = { PTR_TO_MAP_VALUE, PTR_TO_BTF_ID | MEM_ALLOC },
 	[ARG_PTR_TO_RINGBUF_MEM] = { PTR_TO_MEM | MEM_RINGBUF },
-	[ARG_PTR_TO_PERCPU_BTF_ID] = { PTR_TO_BTF_ID | MEM_PERCPU, PTR_TO_BTF_ID | MEM_PERCPU | MEM_RCU,
+	[ARG_PTR_TO_PERCPU_BTF_ID] = { PTR_TO_BTF_ID | MEM_PERCPU,
+				       PTR_TO_BTF_ID | MEM_PERCPU | MEM_RCU,
 				       PTR_TO_BTF_ID | MEM_PERCPU | PTR_TRUSTED },
 	[ARG_PTR_TO_FUNC] = { PTR_TO_FUNC },
 	[ARG_PTR_TO_STACK] = { PTR_TO_STACK },
@@ -76,7 +79,8 @@ int vf_check_arg_off(struct vf_env *env, const struct loupe_reg *reg, uint32_t r
 		if (loupe_base_type(arg_type) == ARG_PTR_TO_DYNPTR && reg->type == PTR_TO_STACK)
 			return 0;
 		if (reg->off) {
-			vf_msg(env, "R%u must have zero offset when passed to release func or trusted arg to kfunc\n",
+			vf_msg(env,
+			       "R%u must have zero offset when passed to release func or trusted arg to kfunc\n",
 			       regno);
 			return -EINVAL;
 		}
@@ -108,7 +112,7 @@ int vf_check_arg_off(struct vf_env *env, const struct loupe_reg *reg, uint32_t r
 	}
 }
 
-/* --- maps: keys, values, locks, timers, strings --------------------------------------------------- */
+/* --- maps: keys, values, locks, timers, strings ----------------------------------------------- */
 
 static int no_map(struct vf_env *env, const char *what)
 {
@@ -117,7 +121,8 @@ static int no_map(struct vf_env *env, const char *what)
 }
 
 /* The argument's real type depends on the map. */
-static int resolve_map_value(struct vf_env *env, const struct vf_call_meta *meta, uint32_t *arg_type)
+static int resolve_map_value(struct vf_env *env, const struct vf_call_meta *meta,
+			     uint32_t *arg_type)
 {
 	if (meta->map < 0)
 		return no_map(env, "type");
@@ -182,7 +187,8 @@ static int check_map_key(struct vf_env *env, uint32_t regno, struct vf_call_meta
 	err = vf_check_helper_mem(env, regno, (int)map->key_size, VF_READ, false, NULL);
 	if (err || !vf_map_always_has_key(map))
 		return err;
-	return constant_key(env, &vf_cur_regs(env)[regno], (int)map->key_size, &meta->const_map_key);
+	return constant_key(env, &vf_cur_regs(env)[regno], (int)map->key_size,
+			    &meta->const_map_key);
 }
 
 static int check_map_value(struct vf_env *env, uint32_t regno, uint32_t arg_type,
@@ -203,14 +209,16 @@ static bool map_has_btf(const struct loupe_map *map)
 }
 
 /* The register points at the map value's one field of that name. */
-static int check_field_pointer(struct vf_env *env, uint32_t regno, const char *name, int32_t field_off)
+static int check_field_pointer(struct vf_env *env, uint32_t regno, const char *name,
+			       int32_t field_off)
 {
 	const struct loupe_reg *reg = &vf_cur_regs(env)[regno];
 	const struct loupe_map *map = env->maps[loupe_reg_map(reg)].def;
 	int64_t off = (int64_t)reg->var_off.value + reg->off;
 
 	if (!tnum_is_const(reg->var_off)) {
-		vf_msg(env, "R%u doesn't have constant offset. %s has to be at the constant offset\n",
+		vf_msg(env,
+		       "R%u doesn't have constant offset. %s has to be at the constant offset\n",
 		       regno, name);
 		return -EINVAL;
 	}
@@ -233,7 +241,8 @@ static int check_field_pointer(struct vf_env *env, uint32_t regno, const char *n
 static int check_timer(struct vf_env *env, uint32_t regno, struct vf_call_meta *meta)
 {
 	const struct loupe_reg *reg = &vf_cur_regs(env)[regno];
-	int err = check_field_pointer(env, regno, "bpf_timer", env->maps[loupe_reg_map(reg)].timer_off);
+	int err = check_field_pointer(env, regno, "bpf_timer",
+				      env->maps[loupe_reg_map(reg)].timer_off);
 
 	if (err)
 		return err;
@@ -280,11 +289,13 @@ static int check_kptr(struct vf_env *env, uint32_t regno)
 	const struct vf_map *map = &env->maps[loupe_reg_map(reg)];
 
 	if (!map_has_btf(map->def)) {
-		vf_msg(env, "map '%s' has to have BTF in order to use bpf_kptr_xchg\n", map->def->name);
+		vf_msg(env, "map '%s' has to have BTF in order to use bpf_kptr_xchg\n",
+		       map->def->name);
 		return -EINVAL;
 	}
 	if (!tnum_is_const(reg->var_off)) {
-		vf_msg(env, "R%u doesn't have constant offset. kptr has to be at the constant offset\n",
+		vf_msg(env,
+		       "R%u doesn't have constant offset. kptr has to be at the constant offset\n",
 		       regno);
 		return -EINVAL;
 	}
@@ -331,7 +342,7 @@ static int check_const_str(struct vf_env *env, uint32_t regno)
 	return -EINVAL;
 }
 
-/* --- one argument ------------------------------------------------------------------------------------ */
+/* --- one argument ----------------------------------------------------------------------------- */
 
 static int note_reference(struct vf_env *env, uint32_t regno, uint32_t arg_type,
 			  struct vf_call_meta *meta)
@@ -343,7 +354,8 @@ static int note_reference(struct vf_env *env, uint32_t regno, uint32_t arg_type,
 			return vf_not_judged(env, "insn %d: %s#%d releases a dynptr", env->insn_idx,
 					     vf_func_name(meta->func_id), meta->func_id);
 		if (!reg->ref_obj_id && !vf_reg_is_null(reg)) {
-			vf_msg(env, "R%u must be referenced when passed to release function\n", regno);
+			vf_msg(env, "R%u must be referenced when passed to release function\n",
+			       regno);
 			return -EINVAL;
 		}
 		meta->release_regno = (uint8_t)regno;
@@ -364,7 +376,8 @@ static int check_map_ptr(struct vf_env *env, const struct loupe_reg *reg, struct
 	/* A timer's first argument already named the map that its value belongs to. */
 	if (meta->map >= 0 &&
 	    (meta->map != (int32_t)loupe_reg_map(reg) || meta->map_uid != reg->map.uid)) {
-		vf_msg(env, "timer pointer in R1 map_uid=%u doesn't match map pointer in R2 map_uid=%u\n",
+		vf_msg(env,
+		       "timer pointer in R1 map_uid=%u doesn't match map pointer in R2 map_uid=%u\n",
 		       meta->map_uid, reg->map.uid);
 		return -EINVAL;
 	}

@@ -9,8 +9,9 @@ int vf_need_kernel_btf(struct vf_env *env)
 		env->kernel_btf = kernel_types_btf(env->image->kernel_types);
 	if (env->kernel_btf)
 		return 0;
-	return vf_not_judged(env, "what the program needs of the kernel's types: there is no kernel "
-				  "BTF (--btf FILE)");
+	return vf_not_judged(env,
+			     "what the program needs of the kernel's types: there is no kernel "
+			     "BTF (--btf FILE)");
 }
 
 const char *vf_btf_kind_str(const struct btf_type *t)

@@ -60,7 +60,8 @@ int vf_add_kfunc(struct vf_env *env, const struct loupe_insn *insn, uint32_t ins
 	}
 	name = btf_name(btf, (uint32_t)insn->imm);
 	if (!vf_is_kfunc(btf, (uint32_t)insn->imm))
-		return vf_not_judged(env, "call of the kernel's function %s (insn %u)", name, insn_idx);
+		return vf_not_judged(env, "call of the kernel's function %s (insn %u)", name,
+				     insn_idx);
 	for (size_t i = 0; i < sizeof(of_devices) / sizeof(of_devices[0]); i++) {
 		if (strcmp(name, of_devices[i]) != 0)
 			continue;

@@ -188,5 +188,6 @@ int vf_check_struct_access(struct vf_env *env, uint32_t id, uint32_t off, uint32
 		if (what != GO_ON)
 			return what == FOUND ? 0 : what;
 	}
-	return vf_not_judged(env, "insn %d: a structure of the kernel's without end", env->insn_idx);
+	return vf_not_judged(env, "insn %d: a structure of the kernel's without end",
+			     env->insn_idx);
 }

@@ -337,8 +337,8 @@ static bool pass(struct vf_env *env, struct instance *inst)
 }
 
 /*
- * The same where all successors of an insn come before it: no second pass would change anything, and
- * beyond the last insn that follows on a change there is none.
+ * The same where all successors of an insn come before it: no second pass would change anything,
+ * and beyond the last insn that follows on a change there is none.
  */
 static bool pass_once(struct vf_env *env, struct instance *inst)
 {

@@ -136,7 +136,8 @@ int vf_scc_add_backedge(struct vf_env *env, struct loupe_state *checkpoint, int3
 	backedge->state.equal_state = checkpoint;
 	backedge->state.insn_idx = insn_idx;
 	if (!scc_key(env, checkpoint, &key)) {
-		vf_msg(env, "verifier bug: add backedge: no SCC in verification path, insn_idx %d\n",
+		vf_msg(env,
+		       "verifier bug: add backedge: no SCC in verification path, insn_idx %d\n",
 		       checkpoint->insn_idx);
 		return -EFAULT;
 	}

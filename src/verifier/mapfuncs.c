@@ -111,7 +111,8 @@ int vf_check_map_func(struct vf_env *env, int32_t map, int32_t func_id)
 		return 0;
 	if (map_allows(env, type, func_id) && func_allows(type, func_id))
 		return 0;
-	vf_msg(env, "cannot pass map_type %u into func %s#%d\n", type, vf_func_name(func_id), func_id);
+	vf_msg(env, "cannot pass map_type %u into func %s#%d\n", type, vf_func_name(func_id),
+	       func_id);
 	return -EINVAL;
 }
 
@@ -136,7 +137,8 @@ static int find_struct(struct vf_env *env, struct vf_map *map, const char *name)
 	map->struct_id = btf_find(env->kernel_btf, name, BTF_KIND_STRUCT);
 	if (map->struct_id)
 		return 0;
-	return vf_not_judged(env, "insn %d: struct %s is not in the kernel BTF", env->insn_idx, name);
+	return vf_not_judged(env, "insn %d: struct %s is not in the kernel BTF", env->insn_idx,
+			     name);
 }
 
 int vf_check_map_ptr_access(struct vf_env *env, uint32_t regno, int off, int size,
@@ -151,7 +153,8 @@ int vf_check_map_ptr_access(struct vf_env *env, uint32_t regno, int off, int siz
 		if (structs[i].type == type)
 			name = structs[i].name;
 	if (!name)
-		return vf_not_judged(env, "insn %d: pointer to a map of type %u", env->insn_idx, type);
+		return vf_not_judged(env, "insn %d: pointer to a map of type %u", env->insn_idx,
+				     type);
 	if (!env->allow_ptr_leaks) {
 		vf_msg(env, "'struct %s' access is allowed only to CAP_PERFMON and CAP_SYS_ADMIN\n",
 		       name);

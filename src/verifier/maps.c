@@ -93,7 +93,8 @@ static void find_in_structs(struct search *s, const struct place *place, uint32_
 	}
 }
 
-/* Only struct types are looked into. seen: kinds that the structure around has had, a bit for each. */
+/* Only struct types are looked into. seen: kinds that the structure around has had, a bit for
+ * each. */
 static void find_at(struct search *s, const struct place *place, uint32_t *seen)
 {
 	uint32_t id = place->type, cnt = 1, depth = 0;

@@ -39,7 +39,7 @@ int vf_save_ptr_type(struct vf_env *env, uint32_t type, bool allow_trust_mismatc
 	return 0;
 }
 
-/* --- alignment ----------------------------------------------------------------------------------- */
+/* --- alignment -------------------------------------------------------------------------------- */
 
 static const char *const alignment_names[] = {
 	[PTR_TO_FLOW_KEYS] = "flow keys ", [PTR_TO_MAP_KEY] = "key ",
@@ -66,8 +66,8 @@ static int check_alignment(struct vf_env *env, const struct loupe_reg *reg, int 
 		return 0;
 	vf_tnum_str(buf, reg->var_off);
 	if (align) {
-		vf_msg(env, "misaligned packet access off %d+%s+%d+%d size %d\n", align, buf, reg->off,
-		       off, size);
+		vf_msg(env, "misaligned packet access off %d+%s+%d+%d size %d\n", align, buf,
+		       reg->off, off, size);
 		return -EACCES;
 	}
 	if (reg->type < sizeof(alignment_names) / sizeof(alignment_names[0]) &&
@@ -77,7 +77,7 @@ static int check_alignment(struct vf_env *env, const struct loupe_reg *reg, int 
 	return -EACCES;
 }
 
-/* --- regions of known size --------------------------------------------------------------------------- */
+/* --- regions of known size -------------------------------------------------------------------- */
 
 int vf_check_ptr_off(struct vf_env *env, const struct loupe_reg *reg, uint32_t regno,
 		     bool fixed_off_ok)
@@ -124,8 +124,8 @@ static int check_region_end(struct vf_env *env, uint32_t regno, int64_t off64, i
 	case PTR_TO_PACKET:
 	case PTR_TO_PACKET_META:
 	case PTR_TO_PACKET_END:
-		vf_msg(env, "invalid access to packet, off=%d size=%d, R%u(id=%u,off=%d,r=%d)\n", off,
-		       size, regno, reg->id, off, (int)mem_size);
+		vf_msg(env, "invalid access to packet, off=%d size=%d, R%u(id=%u,off=%d,r=%d)\n",
+		       off, size, regno, reg->id, off, (int)mem_size);
 		break;
 	default:
 		vf_msg(env, "invalid access to memory, mem_size=%u off=%d size=%d\n", mem_size, off,
@@ -136,7 +136,8 @@ static int check_region_end(struct vf_env *env, uint32_t regno, int64_t off64, i
 
 static int refuse_negative_min(struct vf_env *env, uint32_t regno)
 {
-	vf_msg(env, "R%u min value is negative, either use unsigned index or do a if (index >=0) check.\n",
+	vf_msg(env,
+	       "R%u min value is negative, either use unsigned index or do a if (index >=0) check.\n",
 	       regno);
 	return -EACCES;
 }
@@ -157,7 +158,8 @@ int vf_check_mem_region(struct vf_env *env, uint32_t regno, int off, int size, u
 		return err;
 	}
 	if (reg->umax >= VF_MAX_VAR_OFF) {
-		vf_msg(env, "R%u unbounded memory access, make sure to bounds check any such access\n",
+		vf_msg(env,
+		       "R%u unbounded memory access, make sure to bounds check any such access\n",
 		       regno);
 		return -EACCES;
 	}
@@ -167,7 +169,7 @@ int vf_check_mem_region(struct vf_env *env, uint32_t regno, int off, int size, u
 	return err;
 }
 
-/* --- map values ------------------------------------------------------------------------------------- */
+/* --- map values ------------------------------------------------------------------------------- */
 
 int vf_check_map_access_type(struct vf_env *env, uint32_t regno, int off, int size,
 			     enum vf_access t)
@@ -277,7 +279,7 @@ static int access_map_value(struct vf_env *env, uint32_t regno, int off, int siz
 	return 0;
 }
 
-/* --- packets and other buffers ------------------------------------------------------------------------ */
+/* --- packets and other buffers ---------------------------------------------------------------- */
 
 bool vf_may_access_packet(struct vf_env *env, const struct vf_call_meta *meta, enum vf_access t)
 {
@@ -331,7 +333,8 @@ static int check_buffer(struct vf_env *env, const char *what, const struct loupe
 	char buf[48];
 
 	if (off < 0) {
-		vf_msg(env, "R%u invalid %s buffer access: off=%d, size=%d\n", regno, what, off, size);
+		vf_msg(env, "R%u invalid %s buffer access: off=%d, size=%d\n", regno, what, off,
+		       size);
 		return -EACCES;
 	}
 	if (!tnum_equals_const(reg->var_off, 0)) {
@@ -369,7 +372,8 @@ static int access_packet(struct vf_env *env, uint32_t regno, int off, int size, 
 	return err;
 }
 
-static int access_flow_keys(struct vf_env *env, int off, int size, enum vf_access t, int value_regno)
+static int access_flow_keys(struct vf_env *env, int off, int size, enum vf_access t,
+			    int value_regno)
 {
 	enum { FLOW_KEYS_SIZE = 56 }; /* struct bpf_flow_keys */
 
@@ -455,7 +459,7 @@ static int access_sock(struct vf_env *env, int32_t insn_idx, uint32_t regno, int
 	return err;
 }
 
-/* --- any access ------------------------------------------------------------------------------------------ */
+/* --- any access ------------------------------------------------------------------------------- */
 
 static int access_stack(struct vf_env *env, int32_t insn_idx, uint32_t regno, int off, int size,
 			enum vf_access t, int value_regno)
@@ -479,7 +483,8 @@ static int access_map_key(struct vf_env *env, uint32_t regno, int off, int size,
 		vf_msg(env, "write to change key R%u not allowed\n", regno);
 		return -EACCES;
 	}
-	err = vf_check_mem_region(env, regno, off, size, env->maps[loupe_reg_map(reg)].def->key_size, false);
+	err = vf_check_mem_region(env, regno, off, size,
+				  env->maps[loupe_reg_map(reg)].def->key_size, false);
 	if (!err && value_regno >= 0)
 		vf_mark_reg_unknown(env, (uint32_t)value_regno);
 	return err;
@@ -549,8 +554,8 @@ static int access_by_type(struct vf_env *env, int32_t insn_idx, uint32_t regno, 
 		break;
 	case PTR_TO_BTF_ID:
 		if (!(type & PTR_MAYBE_NULL))
-			return vf_not_judged(env, "insn %d: access through a pointer of kernel type",
-					     insn_idx);
+			return vf_not_judged(
+				env, "insn %d: access through a pointer of kernel type", insn_idx);
 	}
 	vf_msg(env, "R%u invalid mem access '%s'\n", regno, vf_type_str(buf, type));
 	return -EACCES;
@@ -591,7 +596,7 @@ int vf_check_mem_access(struct vf_env *env, int32_t insn_idx, uint32_t regno, in
 	return err;
 }
 
-/* --- insns -------------------------------------------------------------------------------------------------- */
+/* --- insns ------------------------------------------------------------------------------------ */
 
 int vf_check_load(struct vf_env *env, const struct loupe_insn *insn, bool strict_once,
 		  bool sign_extend, bool allow_trust_mismatch, const char *ctx)
@@ -604,8 +609,9 @@ int vf_check_load(struct vf_env *env, const struct loupe_insn *insn, bool strict
 	if (err)
 		return err;
 	type = vf_cur_regs(env)[insn->src_reg].type;
-	err = vf_check_mem_access(env, env->insn_idx, insn->src_reg, insn->off, BPF_SIZE(insn->code),
-				  VF_READ, insn->dst_reg, strict_once, sign_extend);
+	err = vf_check_mem_access(env, env->insn_idx, insn->src_reg, insn->off,
+				  BPF_SIZE(insn->code), VF_READ, insn->dst_reg, strict_once,
+				  sign_extend);
 	if (!err)
 		err = vf_save_ptr_type(env, type, allow_trust_mismatch);
 	if (!err)
@@ -623,8 +629,9 @@ int vf_check_store_reg(struct vf_env *env, const struct loupe_insn *insn, bool s
 	if (err)
 		return err;
 	type = vf_cur_regs(env)[insn->dst_reg].type;
-	err = vf_check_mem_access(env, env->insn_idx, insn->dst_reg, insn->off, BPF_SIZE(insn->code),
-				  VF_WRITE, insn->src_reg, strict_once, false);
+	err = vf_check_mem_access(env, env->insn_idx, insn->dst_reg, insn->off,
+				  BPF_SIZE(insn->code), VF_WRITE, insn->src_reg, strict_once,
+				  false);
 	return err ? err : vf_save_ptr_type(env, type, false);
 }
 
@@ -641,12 +648,12 @@ int vf_check_store_imm(struct vf_env *env, const struct loupe_insn *insn)
 	if (err)
 		return err;
 	type = vf_cur_regs(env)[insn->dst_reg].type;
-	err = vf_check_mem_access(env, env->insn_idx, insn->dst_reg, insn->off, BPF_SIZE(insn->code),
-				  VF_WRITE, -1, false, false);
+	err = vf_check_mem_access(env, env->insn_idx, insn->dst_reg, insn->off,
+				  BPF_SIZE(insn->code), VF_WRITE, -1, false, false);
 	return err ? err : vf_save_ptr_type(env, type, false);
 }
 
-/* --- helpers' accesses ------------------------------------------------------------------------------------------ */
+/* --- helpers' accesses ------------------------------------------------------------------------ */
 
 /* Accesses to the context are not rewritten, so that a function may be given it as memory. */
 static bool ctx_is_plain(uint32_t prog_type)
@@ -696,8 +703,8 @@ int vf_check_helper_mem(struct vf_env *env, uint32_t regno, int access_size, enu
 		return check_buffer(env, reg->type & MEM_RDONLY ? "rdonly" : "rdwr", reg, regno,
 				    reg->off, access_size);
 	case PTR_TO_STACK:
-		return vf_stack_range_initialized(env, regno, reg->off, access_size, zero_size_ok, t,
-						  meta);
+		return vf_stack_range_initialized(env, regno, reg->off, access_size, zero_size_ok,
+						  t, meta);
 	case PTR_TO_BTF_ID:
 		return vf_not_judged(env, "insn %d: access through a pointer of kernel type",
 				     env->insn_idx);
@@ -705,8 +712,8 @@ int vf_check_helper_mem(struct vf_env *env, uint32_t regno, int access_size, enu
 		if (ctx_is_plain(env->image->prog_type)) {
 			if (access_size == 0)
 				return zero_size_ok ? 0 : -EACCES;
-			return vf_check_mem_access(env, env->insn_idx, regno, access_size - 1, BPF_B,
-						   t, -1, false, false);
+			return vf_check_mem_access(env, env->insn_idx, regno, access_size - 1,
+						   BPF_B, t, -1, false, false);
 		}
 		break;
 	default:
@@ -738,7 +745,8 @@ int vf_check_mem_size_reg(struct vf_env *env, uint32_t regno, enum vf_access t, 
 	if (!tnum_is_const(reg->var_off))
 		meta = NULL;
 	if (reg->smin < 0) {
-		vf_msg(env, "R%u min value is negative, either use unsigned or 'var &= const'\n", regno);
+		vf_msg(env, "R%u min value is negative, either use unsigned or 'var &= const'\n",
+		       regno);
 		return -EACCES;
 	}
 	if (reg->umin == 0 && !zero_size_ok) {
@@ -747,7 +755,8 @@ int vf_check_mem_size_reg(struct vf_env *env, uint32_t regno, enum vf_access t, 
 		return -EACCES;
 	}
 	if (reg->umax >= VF_MAX_VAR_SIZE) {
-		vf_msg(env, "R%u unbounded memory access, use 'var &= const' or 'if (var < const)'\n",
+		vf_msg(env,
+		       "R%u unbounded memory access, use 'var &= const' or 'if (var < const)'\n",
 		       regno);
 		return -EACCES;
 	}

@@ -82,7 +82,7 @@ static void want_linked(struct vf_backtrack *bt, const struct loupe_jmp_hist *hi
 	}
 }
 
-/* --- one insn backwards ------------------------------------------------------------------------ */
+/* --- one insn backwards ----------------------------------------------------------------------- */
 
 static void back_over_alu(struct vf_backtrack *bt, const struct loupe_insn *insn)
 {
@@ -96,7 +96,8 @@ static void back_over_alu(struct vf_backtrack *bt, const struct loupe_insn *insn
 		want_reg(bt, insn->src_reg);
 }
 
-static uint64_t *hist_slot(struct vf_backtrack *bt, const struct loupe_jmp_hist *hist, uint64_t *bit)
+static uint64_t *hist_slot(struct vf_backtrack *bt, const struct loupe_jmp_hist *hist,
+			   uint64_t *bit)
 {
 	*bit = 1ull << (hist->flags >> LOUPE_HIST_SPI_SHIFT & LOUPE_HIST_SPI_MASK);
 	return &bt->stack_masks[hist->flags & LOUPE_HIST_FRAMENO_MASK];
@@ -163,7 +164,8 @@ static int back_over_func_call(struct vf_env *env, struct vf_backtrack *bt, int3
 		return -EFAULT;
 	if (env->subprogs[subprog].is_global) {
 		if (idx + 1 != subseq_idx) /* said only */
-			vf_msg(env, "verifier bug: extra insn from subprog (idx + 1 != subseq_idx)\n");
+			vf_msg(env,
+			       "verifier bug: extra insn from subprog (idx + 1 != subseq_idx)\n");
 		if (*regs & ARG_REGS)
 			return bug(env, "global subprog unexpected regs %x\n", *regs);
 		drop_reg(bt, BPF_REG_0);
@@ -177,10 +179,11 @@ static int back_over_func_call(struct vf_env *env, struct vf_backtrack *bt, int3
 	if (!bt->frame && *regs) {
 		/* see quirks: 6.18 writes to what would be the frame before the first */
 		env->result->kernel_crashes = true;
-		return vf_not_judged(env,
-				     "insn %d: a walk for precision would leave the outermost frame with "
-				     "arguments; a 6.18 kernel crashes",
-				     env->insn_idx);
+		return vf_not_judged(
+			env,
+			"insn %d: a walk for precision would leave the outermost frame with "
+			"arguments; a 6.18 kernel crashes",
+			env->insn_idx);
 	}
 	if (bt->frame)
 		bt->reg_masks[bt->frame - 1] |= *regs;
@@ -318,10 +321,10 @@ static int back_over(struct vf_env *env, struct vf_backtrack *bt, int32_t idx, i
 	return err;
 }
 
-/* --- marking ------------------------------------------------------------------------------------- */
+/* --- marking ---------------------------------------------------------------------------------- */
 
-static void note_precise(struct vf_env *env, const struct loupe_state *st, uint32_t frameno, int reg,
-			 int spi)
+static void note_precise(struct vf_env *env, const struct loupe_state *st, uint32_t frameno,
+			 int reg, int spi)
 {
 	struct loupe_masks masks = {
 		.frameno = frameno,
@@ -447,7 +450,7 @@ static int mark_checkpoint(struct vf_env *env, struct loupe_state *st, bool *cha
 	return 0;
 }
 
-/* --- insns that are nothing to a walk ------------------------------------------------------------ */
+/* --- insns that are nothing to a walk --------------------------------------------------------- */
 
 /* In a walk mask beside the registers: the insn always matters. */
 #define WALK_ALWAYS (1u << 15)
@@ -502,7 +505,7 @@ static int32_t skip_idle(const struct vf_env *env, const struct loupe_state *st,
 	return idx;
 }
 
-/* --- walking --------------------------------------------------------------------------------------- */
+/* --- walking ---------------------------------------------------------------------------------- */
 
 /* The insn before idx on st's path; `*cnt` history entries remain. -1: none in this state. */
 static int32_t previous_insn(const struct loupe_state *st, int32_t idx, uint32_t *cnt)
@@ -528,7 +531,8 @@ static int at_function_entry(struct vf_env *env, struct loupe_state *st, bool *c
 
 	if (st->curframe || !frame->subprogno || frame->callsite != -1 ||
 	    bt->stack_masks[bt->frame] || (regs & ~ARG_REGS)) {
-		vf_msg(env, "verifier bug: backtracking func entry subprog %u reg_mask %x stack_mask %llx\n",
+		vf_msg(env,
+		       "verifier bug: backtracking func entry subprog %u reg_mask %x stack_mask %llx\n",
 		       frame->subprogno, regs, (unsigned long long)bt->stack_masks[bt->frame]);
 		return -EFAULT;
 	}
@@ -549,8 +553,8 @@ static int at_function_entry(struct vf_env *env, struct loupe_state *st, bool *c
 }
 
 /* One state's stretch of the path, last insn first. 1: nothing is wanted any more. */
-static int walk_state(struct vf_env *env, struct loupe_state *st, int32_t last_idx, int32_t *subseq_idx,
-		      bool *skip_first)
+static int walk_state(struct vf_env *env, struct loupe_state *st, int32_t last_idx,
+		      int32_t *subseq_idx, bool *skip_first)
 {
 	struct vf_backtrack *bt = &env->bt;
 	uint32_t cnt = st->hist_cnt;

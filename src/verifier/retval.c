@@ -74,8 +74,8 @@ int vf_check_return_value(struct vf_env *env, uint32_t regno, const char *reg_na
 
 		if (reg->type == SCALAR_VALUE)
 			return 0;
-		vf_msg(env, "At subprogram exit the register R%u is not a scalar value (%s)\n", regno,
-		       vf_type_str(buf, reg->type));
+		vf_msg(env, "At subprogram exit the register R%u is not a scalar value (%s)\n",
+		       regno, vf_type_str(buf, reg->type));
 		return -EINVAL;
 	}
 	if (env->image->prog_type == BPF_PROG_TYPE_RAW_TRACEPOINT && env->image->attach_btf_id)

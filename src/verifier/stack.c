@@ -78,7 +78,7 @@ static void spill(struct loupe_slot *slot, const struct loupe_reg *reg, int size
 		byte_to_misc(&slot->type[i - 1]);
 }
 
-/* --- writes ------------------------------------------------------------------------------------ */
+/* --- writes ----------------------------------------------------------------------------------- */
 
 static void note_spec_v4(struct vf_env *env, const struct loupe_slot *slot,
 			 const struct loupe_reg *reg, int off, int size, int32_t insn_idx)
@@ -160,7 +160,8 @@ static int write_fixed(struct vf_env *env, uint32_t frameno, int off, int size, 
 			return -EACCES;
 		}
 		if (frameno != env->cur->curframe && reg->type == PTR_TO_STACK) {
-			vf_msg(env, "cannot spill pointers to stack into stack frame of the caller\n");
+			vf_msg(env,
+			       "cannot spill pointers to stack into stack frame of the caller\n");
 			return -EINVAL;
 		}
 		spill(slot, reg, size);
@@ -194,7 +195,8 @@ static int maybe_write_byte(struct vf_env *env, struct loupe_slot *slots, int of
 		*zero_used = true;
 	}
 	if (*type == STACK_INVALID && !env->allow_uninit_stack) {
-		vf_msg(env, "uninit stack in range of var-offset write prohibited for !root; insn %d, off: %d",
+		vf_msg(env,
+		       "uninit stack in range of var-offset write prohibited for !root; insn %d, off: %d",
 		       insn_idx, off);
 		return -EINVAL;
 	}
@@ -257,10 +259,11 @@ int vf_stack_fill(struct vf_env *env, uint32_t frameno, int off, int size, int32
 	return 0;
 }
 
-/* --- reads ------------------------------------------------------------------------------------- */
+/* --- reads ------------------------------------------------------------------------------------ */
 
 /* dst gets what lies in [min_off, max_off): zero if all of it is, else some number. */
-static void read_bytes(struct vf_env *env, uint32_t frameno, int min_off, int max_off, int dst_regno)
+static void read_bytes(struct vf_env *env, uint32_t frameno, int min_off, int max_off,
+		       int dst_regno)
 {
 	const struct loupe_slot *slots = env->cur->frame[frameno]->stack->slot;
 	int i = min_off;
@@ -406,14 +409,15 @@ int vf_stack_read(struct vf_env *env, uint32_t ptr_regno, int off, int size, int
 		return read_fixed(env, ptr->frameno, off, size, dst_regno);
 	}
 	if (dst_regno < 0) {
-		vf_msg(env, "variable offset stack pointer cannot be passed into helper function; var_off=%s off=%d size=%d\n",
+		vf_msg(env,
+		       "variable offset stack pointer cannot be passed into helper function; var_off=%s off=%d size=%d\n",
 		       vf_tnum_str(buf, ptr->var_off), off, size);
 		return -EACCES;
 	}
 	return read_variable(env, ptr_regno, off, size, dst_regno);
 }
 
-/* --- bounds, and what helpers do ----------------------------------------------------------------- */
+/* --- bounds, and what helpers do -------------------------------------------------------------- */
 
 int vf_stack_within_bounds(struct vf_env *env, uint32_t regno, int off, int size, enum vf_access t)
 {
@@ -456,7 +460,8 @@ int vf_stack_within_bounds(struct vf_env *env, uint32_t regno, int off, int size
 }
 
 /* A byte of the stack that a helper reads or may overwrite: false if it must not. */
-static int helper_touches_byte(struct vf_env *env, uint32_t frameno, int off, bool clobber, bool *ok)
+static int helper_touches_byte(struct vf_env *env, uint32_t frameno, int off, bool clobber,
+			       bool *ok)
 {
 	const struct loupe_slot *slot = &env->cur->frame[frameno]->stack->slot[slot_of(off)];
 	uint8_t type = slot->type[byte_of(off)];
@@ -546,11 +551,13 @@ int vf_stack_range_initialized(struct vf_env *env, uint32_t regno, int off, int 
 		min_off = max_off = (int)reg->var_off.value + off;
 	} else {
 		if (!env->bypass_spec_v1) {
-			vf_msg(env, "R%u variable offset stack access prohibited for !root, var_off=%s\n",
+			vf_msg(env,
+			       "R%u variable offset stack access prohibited for !root, var_off=%s\n",
 			       regno, vf_tnum_str(buf, reg->var_off));
 			return -EACCES;
 		}
-		/* Which bytes would be filled is not known: they must all hold something already. */
+		/* Which bytes would be filled is not known: they must all hold something
+		 * already. */
 		if (meta && meta->raw_mode)
 			meta = NULL;
 		min_off = (int)reg->smin + off;

@@ -165,7 +165,8 @@ int vf_add_subprogs(struct vf_env *env)
 			return -EPERM;
 		}
 		if (!own && !env->gpl_compatible) {
-			vf_msg(env, "cannot call kernel function from non-GPL compatible program\n");
+			vf_msg(env,
+			       "cannot call kernel function from non-GPL compatible program\n");
 			return -EINVAL;
 		}
 		if (own)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * What a tracing program attaches to, a type of the kernel's, and the arguments that it finds there
- * as its context. Numbers and buffers are judged; a pointer to a structure of the kernel's is a type of
- * its own, which is not.
+ * as its context. Numbers and buffers are judged; a pointer to a structure of the kernel's is a
+ * type of its own, which is not.
  */
 #include "verifier/helper.h"
 
@@ -36,7 +36,8 @@ static int check_tracepoint(struct vf_env *env, const struct btf_type *t)
 		return -EINVAL;
 	}
 	if (strncmp(env->target.name, trace_prefix, strlen(trace_prefix)) != 0) {
-		vf_msg(env, "attach_btf_id %u points to wrong type name %s\n", id, env->target.name);
+		vf_msg(env, "attach_btf_id %u points to wrong type name %s\n", id,
+		       env->target.name);
 		return -EINVAL;
 	}
 	env->target.name += strlen(trace_prefix);
@@ -56,7 +57,8 @@ static bool is_struct(const struct btf_type *t)
 	return t && (btf_type_kind(t) == BTF_KIND_STRUCT || btf_type_kind(t) == BTF_KIND_UNION);
 }
 
-/* Bytes in which a value of the type is passed, 0 for void, or -EINVAL. *t is the type behind it. */
+/* Bytes in which a value of the type is passed, 0 for void, or -EINVAL. *t is the type behind
+ * it. */
 static int passed_size(const struct vf_env *env, uint32_t id, const struct btf_type **t)
 {
 	*t = vf_kernel_type(env, id);
@@ -88,8 +90,8 @@ static int check_passed_arg(struct vf_env *env, uint32_t type_id, uint32_t arg, 
 	}
 	size = passed_size(env, type_id, &t);
 	if (size < 0 || size > 2 * WORD)
-		vf_msg(env, "The function %s arg%u type %s is unsupported.\n", env->target.name, arg,
-		       vf_btf_kind_str(t));
+		vf_msg(env, "The function %s arg%u type %s is unsupported.\n", env->target.name,
+		       arg, vf_btf_kind_str(t));
 	else if (!size)
 		vf_msg(env, "The function %s has malformed void argument.\n", env->target.name);
 	else
@@ -147,7 +149,8 @@ static int check_iterator(struct vf_env *env, const struct btf_type *t)
 			continue;
 		env->target.iter = &iters[i];
 		if (!iters[i].sockopts)
-			env->helpers[BPF_FUNC_setsockopt] = env->helpers[BPF_FUNC_getsockopt] = NULL;
+			env->helpers[BPF_FUNC_setsockopt] = env->helpers[BPF_FUNC_getsockopt] =
+				NULL;
 		return 0;
 	}
 	return -EINVAL;
@@ -210,8 +213,8 @@ static uint32_t room_of(const struct vf_env *env, uint32_t type_id)
 }
 
 /*
- * Number of the argument that off lies in; that of the arguments for the returned value, which comes
- * behind them, and one more for what is beyond.
+ * Number of the argument that off lies in; that of the arguments for the returned value, which
+ * comes behind them, and one more for what is beyond.
  */
 static uint32_t arg_at(const struct vf_env *env, uint32_t off)
 {
@@ -264,7 +267,8 @@ static bool pointer_access(struct vf_env *env, uint32_t arg, const struct btf_ty
 		return true;
 	t = btf_type(env->kernel_btf, to);
 	if (!is_struct(t)) {
-		vf_msg(env, "func '%s' arg%u type %s is not a struct\n", name, arg, vf_btf_kind_str(t));
+		vf_msg(env, "func '%s' arg%u type %s is not a struct\n", name, arg,
+		       vf_btf_kind_str(t));
 		return false;
 	}
 	info->reg_type = PTR_TO_BTF_ID;

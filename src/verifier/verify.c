@@ -195,7 +195,9 @@ static int report_insns(struct vf_env *env)
 
 		result->stack_depth[i] = sub->stack_depth;
 		result->subprog_flags[i] =
-			(uint8_t)((sub->priv_stack_mode == VF_PRIV_STACK_ADAPTIVE ? LOUPE_SUBPROG_OWN_STACK : 0) |
+			(uint8_t)((sub->priv_stack_mode == VF_PRIV_STACK_ADAPTIVE
+					   ? LOUPE_SUBPROG_OWN_STACK
+					   : 0) |
 				  (sub->is_async_cb ? LOUPE_SUBPROG_LATER : 0) |
 				  (sub->has_tail_call ? LOUPE_SUBPROG_TAIL_CALL : 0));
 	}

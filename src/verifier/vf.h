@@ -233,7 +233,8 @@ struct vf_env {
 	const struct btf *btf;	    /* the same, for reading */
 	const struct btf *kernel_btf; /* the kernel's, NULL before vf_need_kernel_btf() */
 
-	/* the image's, then for image map i at image->map_cnt + i its inner template (def NULL: none) */
+	/* the image's, then for image map i at image->map_cnt + i its inner template (def NULL:
+	 * none) */
 	struct vf_map *maps;
 	uint32_t map_cnt;
 
@@ -250,7 +251,8 @@ struct vf_env {
 	uint32_t kfunc_cnt;
 	struct vf_target target; /* proto NULL: none, or not by the kernel's types */
 
-	const struct vf_proto **helpers; /* by helper number: prototype for this program, NULL none */
+	const struct vf_proto **helpers; /* by helper number: prototype for this program, NULL
+					    none */
 
 	/* capabilities: all true for a privileged load */
 	bool allow_ptr_leaks, allow_uninit_stack, bpf_capable, bypass_spec_v1, bypass_spec_v4;
@@ -363,7 +365,8 @@ static inline struct loupe_reg *vf_cur_regs(struct vf_env *env)
 }
 
 /* Frame that a PTR_TO_STACK register points into, for reading. */
-static inline const struct loupe_frame *vf_reg_frame(struct vf_env *env, const struct loupe_reg *reg)
+static inline const struct loupe_frame *vf_reg_frame(struct vf_env *env,
+						     const struct loupe_reg *reg)
 {
 	return env->cur->frame[reg->frameno];
 }
@@ -439,7 +442,8 @@ static inline void vf_mark_scratched_slot(struct vf_env *env, uint32_t spi)
 }
 
 void vf_reg_not_init(const struct vf_env *env, struct loupe_reg *reg);
-void vf_reg_unknown(const struct vf_env *env, struct loupe_reg *reg); /* precise if not bpf_capable */
+/* precise if not bpf_capable */
+void vf_reg_unknown(const struct vf_env *env, struct loupe_reg *reg);
 void vf_reg_unknown_imprecise(struct loupe_reg *reg);
 /* The constant as a scalar: type, offset, union and ids are reset, precise stays. */
 void vf_reg_known(struct loupe_reg *reg, uint64_t value);
@@ -455,7 +459,8 @@ static inline void vf_reg_constant(struct loupe_reg *reg, uint64_t value)
 void vf_reg_known_value(struct loupe_reg *reg, uint64_t value);
 void vf_reg_const_zero(const struct vf_env *env, struct loupe_reg *reg);
 void vf_reg_unbounded(struct loupe_reg *reg); /* all ranges open; var_off stays */
-/* R of the current frame. known_zero is for pointers: offset, union, ids and value go, the type stays. */
+/* R of the current frame. known_zero is for pointers: offset, union, ids and value go, the type
+ * stays. */
 void vf_mark_reg_unknown(struct vf_env *env, uint32_t regno);
 void vf_mark_reg_known_zero(struct vf_env *env, uint32_t regno);
 void vf_mark_reg_not_init(struct vf_env *env, uint32_t regno);

@@ -6,7 +6,8 @@
 #include "verifier/vf.h"
 
 enum {
-	MIN_JMPS_BETWEEN = 2, /* jumps and insns since the last checkpoint before another is stored */
+	MIN_JMPS_BETWEEN = 2, /* jumps and insns since the last checkpoint before another is
+				 stored */
 	MIN_INSNS_BETWEEN = 8,
 	LOOP_JMPS_BETWEEN = 20, /* the same while a loop is being walked */
 	LOOP_INSNS_BETWEEN = 100,
@@ -147,7 +148,8 @@ static bool all_bytes_are(const struct loupe_slot *slot, uint8_t type)
 	return types == type * 0x0101010101010101u;
 }
 
-static int clean_frame(struct vf_env *env, struct loupe_state *st, uint32_t frameno, uint32_t insn_idx)
+static int clean_frame(struct vf_env *env, struct loupe_state *st, uint32_t frameno,
+		       uint32_t insn_idx)
 {
 	struct loupe_frame *frame = vf_frame_mut(env, st, frameno);
 	uint32_t live = env->aux[insn_idx].live_regs;
@@ -235,9 +237,9 @@ struct visit {
 			   checkpoints compared before have set it */
 };
 
-static void emit_compare(struct vf_env *env, const struct visit *visit, const struct vf_checkpoint *cp,
-			 enum loupe_compare_mode mode, enum loupe_compare_outcome outcome,
-			 const struct loupe_diff *diff)
+static void emit_compare(struct vf_env *env, const struct visit *visit,
+			 const struct vf_checkpoint *cp, enum loupe_compare_mode mode,
+			 enum loupe_compare_outcome outcome, const struct loupe_diff *diff)
 {
 	struct loupe_compare cmp;
 
@@ -341,7 +343,8 @@ static int compare_unfinished(struct vf_env *env, struct visit *visit, struct vf
 			return HIT;
 		goto miss;
 	}
-	if (maybe_looping(old, cur) && vf_states_equal(env, old, cur, LOUPE_CMP_EXACT, NULL, NULL) &&
+	if (maybe_looping(old, cur) &&
+	    vf_states_equal(env, old, cur, LOUPE_CMP_EXACT, NULL, NULL) &&
 	    !iter_depths_differ(old, cur) && old->may_goto_depth == cur->may_goto_depth &&
 	    old->callback_unroll_depth == cur->callback_unroll_depth)
 		return refuse_infinite_loop(env, visit, cp);
