@@ -504,6 +504,13 @@ static int export(struct view *base, FILE *out)
 	return 0;
 }
 
+static bool offers(const struct view *base, enum request request)
+{
+	bool own = request == REQ_CALL || request == REQ_STEPS || request == REQ_NEXT_PANE || request == REQ_ENTER;
+
+	return !own || !*((const struct eval_view *)base)->problem;
+}
+
 static const struct view_hint hints[] = {
 	{ REQ_CALL, REQ_NONE, "a call of yours" },
 	{ REQ_NEXT_PANE, REQ_NONE, "pane" },
@@ -537,5 +544,6 @@ const struct view_ops view_eval = {
 	.search = search,
 	.command = command,
 	.export = export,
+	.offers = offers,
 	.terms = terms,
 };

@@ -406,11 +406,11 @@ static void draw(struct view *view, struct screen *screen, struct rect area)
 	struct rect inner, below = { 0 };
 
 	if (view->subject->logged)
-		snprintf(title, sizeof(title), "the log that was read  %s lines",
-			 number_text(number, (uint64_t)log->text.line_cnt));
+		snprintf(title, sizeof(title), "the log that was read  %s line%s",
+			 number_text(number, (uint64_t)log->text.line_cnt), plural((uint64_t)log->text.line_cnt));
 	else
-		snprintf(title, sizeof(title), "log at level %u  %s lines", log->level,
-			 number_text(number, (uint64_t)log->text.line_cnt));
+		snprintf(title, sizeof(title), "log at level %u  %s line%s", log->level,
+			 number_text(number, (uint64_t)log->text.line_cnt), plural((uint64_t)log->text.line_cnt));
 	if (parting(log) && area.h >= 2 * PARTING_H) {
 		area.h -= PARTING_H - 1;
 		below = (struct rect){ area.x, area.y + area.h - 1, area.w, PARTING_H };
