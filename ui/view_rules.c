@@ -5,6 +5,7 @@
 #include "view.h"
 
 #include <errno.h>
+#include <linux/bpf_common.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -168,6 +169,50 @@ static void draw_list(struct rules_view *view, struct screen *screen, struct rec
 	pane_more(screen, inner, scroll->top, view->rules.cnt);
 }
 
+/* Name of the call whose number an instruction asks for, NULL if it asks for none on some way. */
+static const char *call_asked(const struct rules_view *view, int which, uint32_t insn)
+{
+	const struct loupe_why *why = view->view.subject->why[which];
+	const struct loupe_filter *filter = filter_of(view, which);
+	const struct loupe_cbpf_insn *code = &filter->insns[insn];
+	uint32_t cnt, callers, c = 0;
+	const struct loupe_arrival *arrivals = loupe_why_arrivals(why, insn, &cnt);
+	const struct loupe_callers *all = loupe_why_callers(why, &callers);
+
+	if (filter->flavour != LOUPE_FILTER_SECCOMP || code->code != (BPF_JMP | BPF_JEQ | BPF_K) || !cnt)
+		return NULL;
+	for (uint32_t i = 0; i < cnt; i++) {
+		if (arrivals[i].a.kind != LOUPE_HOLD_WORD || filter->insns[arrivals[i].a.at].k)
+			return NULL;
+	}
+	while (c < callers && !(arrivals->callers[c / 64] >> c % 64 & 1))
+		c++;
+	return c < callers ? loupe_syscall_name(all[c].arch, code->k) : NULL;
+}
+
+/* Puts the call's name where its number stands: "if A == ioctl goto 8 else 14". */
+static void put_name(char *text, size_t size, const char *name)
+{
+	static const char before[] = "if A == ";
+	char rest[80];
+	const char *then = strstr(text, " goto ");
+
+	if (strncmp(text, before, sizeof(before) - 1) || !then)
+		return;
+	snprintf(rest, sizeof(rest), "%s", then);
+	snprintf(text, size, "%s%.60s%s", before, name, rest);
+}
+
+static void insn_line(const struct rules_view *view, int which, uint32_t insn, char *buf, size_t size)
+{
+	const struct loupe_filter *filter = filter_of(view, which);
+	const char *name = call_asked(view, which, insn);
+
+	loupe_filter_insn_text(filter->flavour, filter->insns[insn], insn, LOUPE_SYNTAX_WORDS, buf, size);
+	if (name)
+		put_name(buf, size, name);
+}
+
 static void draw_program(struct rules_view *view, int which, struct screen *screen,
 			 struct rect outer)
 {
@@ -193,8 +238,7 @@ static void draw_program(struct rules_view *view, int which, struct screen *scre
 		struct pen pen = pen_at(screen, at.x, at.y, at.w);
 		bool lit = is_lit(view, which, insn), here = scroll->top + i == scroll->cursor;
 
-		loupe_filter_insn_text(filter->flavour, filter->insns[insn], insn,
-				       LOUPE_SYNTAX_WORDS, text, sizeof(text));
+		insn_line(view, which, insn, text, sizeof(text));
 		pen_text(&pen, UI_HIT, lit ? "●" : " ");
 		pen_printf(&pen, UI_NUMBER, "%*u: ", digits, insn);
 		pen_text(&pen, lit ? UI_STRONG : view->focus == which ? UI_TEXT : UI_DIM, text);
@@ -436,15 +480,10 @@ static bool request(struct view *base, enum request request)
 
 static void row_as_text(const struct rules_view *view, int64_t n, char *buf, size_t size)
 {
-	const struct loupe_filter *filter;
-
-	if (view->focus == LIST) {
+	if (view->focus == LIST)
 		rules_text(&view->rules, (uint32_t)n, buf, size);
-		return;
-	}
-	filter = filter_of(view, view->focus);
-	loupe_filter_insn_text(filter->flavour, filter->insns[n], (uint32_t)n, LOUPE_SYNTAX_WORDS,
-			       buf, size);
+	else
+		insn_line(view, view->focus, (uint32_t)n, buf, size);
 }
 
 static bool search(struct view *base, const char *text, bool forward)
@@ -535,6 +574,7 @@ static const struct view_hint hints[] = {
 };
 
 static const char *const terms[] = {
+	"A == ioctl: the number of that call",
 	"●: goes with what is selected: instructions that a line, rule or call is served by, and "
 	"back",
 	"61→50 6→4: instructions and loads that serve a line, before and after",
