@@ -69,63 +69,103 @@ enum option_id {
 struct option_row {
 	enum option_id id;
 	const char *name; /* without the dashes */
-	const char *arg;  /* what its argument is called, NULL: takes none; in brackets: may have one */
+	const char *arg;  /* what its argument is called, NULL: takes none; in brackets: may have
+			     one */
 	uint32_t commands;
 	const char *what;
 };
 
 static const struct option_row options[] = {
-	{ OPT_PROG, "prog", "NAME", FOR_LOADING | FOR_POLICY | FOR_EVAL, "only the program of this name (or ELF section), or filter of a policy" },
-	{ OPT_BTF, "btf", "FILE", FOR_LOADING, "kernel BTF to load against (default: this machine's; none: hide it)" },
-	{ OPT_KCONFIG, "kconfig", "FILE", FOR_LOADING, "kernel configuration to load against (default: this machine's; none)" },
+	{ OPT_PROG, "prog", "NAME", FOR_LOADING | FOR_POLICY | FOR_EVAL,
+	  "only the program of this name (or ELF section), or filter of a policy" },
+	{ OPT_BTF, "btf", "FILE", FOR_LOADING,
+	  "kernel BTF to load against (default: this machine's; none: hide it)" },
+	{ OPT_KCONFIG, "kconfig", "FILE", FOR_LOADING,
+	  "kernel configuration to load against (default: this machine's; none)" },
 	{ OPT_CPUS, "cpus", "N", FOR_LOADING, "possible CPUs (default: this machine's)" },
-	{ OPT_TYPE, "type", "TYPE", FOR_LOADING, "program type of sections with an unknown name: xdp, sched_cls ..." },
-	{ OPT_MAPS, "maps", "as-is", FOR_LOADING, "leave 0 or absurd numbers of map entries as they are" },
-	{ OPT_LOG_LEVEL, "log-level", "0|1|2|4|6", FOR_VERIFY, "what the log holds, as the kernel's (default 1); 8 more: --log-size keeps the beginning" },
-	{ OPT_LOG_SIZE, "log-size", "BYTES", FOR_VERIFY, "buffer for the log: of a longer one only the end stays, and ENOSPC" },
-	{ OPT_UNPRIVILEGED, "unprivileged", NULL, FOR_KNOBS | FOR_PARITY, "as a user without CAP_BPF and CAP_PERFMON" },
-	{ OPT_NO_PRUNING, "no-pruning", NULL, FOR_KNOBS, "never end a path at a matching checkpoint" },
-	{ OPT_CHECKPOINT_ALWAYS, "checkpoint-always", NULL, FOR_KNOBS, "store a checkpoint at every chance (BPF_F_TEST_STATE_FREQ)" },
-	{ OPT_NO_CLEANING, "no-cleaning", NULL, FOR_KNOBS, "checkpoints keep stack slots that nothing will read" },
+	{ OPT_TYPE, "type", "TYPE", FOR_LOADING,
+	  "program type of sections with an unknown name: xdp, sched_cls ..." },
+	{ OPT_MAPS, "maps", "as-is", FOR_LOADING,
+	  "leave 0 or absurd numbers of map entries as they are" },
+	{ OPT_LOG_LEVEL, "log-level", "0|1|2|4|6", FOR_VERIFY,
+	  "what the log holds, as the kernel's (default 1); 8 more: --log-size keeps the beginning" },
+	{ OPT_LOG_SIZE, "log-size", "BYTES", FOR_VERIFY,
+	  "buffer for the log: of a longer one only the end stays, and ENOSPC" },
+	{ OPT_UNPRIVILEGED, "unprivileged", NULL, FOR_KNOBS | FOR_PARITY,
+	  "as a user without CAP_BPF and CAP_PERFMON" },
+	{ OPT_NO_PRUNING, "no-pruning", NULL, FOR_KNOBS,
+	  "never end a path at a matching checkpoint" },
+	{ OPT_CHECKPOINT_ALWAYS, "checkpoint-always", NULL, FOR_KNOBS,
+	  "store a checkpoint at every chance (BPF_F_TEST_STATE_FREQ)" },
+	{ OPT_NO_CLEANING, "no-cleaning", NULL, FOR_KNOBS,
+	  "checkpoints keep stack slots that nothing will read" },
 	{ OPT_EVICT, "evict", "N|off", FOR_KNOBS, "evict when misses > hits * N + N (default 3)" },
-	{ OPT_INSN_LIMIT, "insn-limit", "N", FOR_KNOBS, "processed instructions before giving up (default 1000000)" },
+	{ OPT_INSN_LIMIT, "insn-limit", "N", FOR_KNOBS,
+	  "processed instructions before giving up (default 1000000)" },
 	{ OPT_MEMORY_LIMIT, "memory-limit", "MIB", FOR_KNOBS, "memory for states (default: none)" },
-	{ OPT_OUTPUT, "o", "FORMAT", FOR_STAT | FOR_CFG | FOR_PARITY | FOR_LAB, "stat: table, csv or json; cfg: text, dot, svg or json; parity, lab: table or csv" },
+	{ OPT_OUTPUT, "o", "FORMAT", FOR_STAT | FOR_CFG | FOR_PARITY | FOR_LAB,
+	  "stat: table, csv or json; cfg: text, dot, svg or json; parity, lab: table or csv" },
 	{ OPT_COLUMNS, "e", "COLUMNS", FOR_STAT, "columns to show, separated by commas" },
-	{ OPT_SORT, "s", "COLUMNS", FOR_STAT, "columns to sort by; a trailing > sorts downwards, < upwards" },
-	{ OPT_COMPARE, "C", NULL, FOR_STAT, "compare two tables written with -o csv: A.csv B.csv; -e, -s and -f take COLUMN_a, _b, _diff, _pct" },
-	{ OPT_FILTER, "f", "FILTERS", FOR_STAT, "rows to show: COLUMN=VALUE, COLUMN>N ..., or a name with * and ?, or FILE/PROGRAM; ! before it: not those" },
-	{ OPT_EMIT, "emit", "FORM", FOR_POLICY, "ddd, asm, words, c, raw, stats, graph, dot, svg or json (default ddd)" },
-	{ OPT_PID, "pid", "N[:K]", FOR_FILTERS | FOR_DISASM, "instead of a file, the seccomp filters of process N (root); K: only one, 0 is the newest" },
-	{ OPT_EXPLAIN, "explain", "[=WHAT]", FOR_OPTIMIZE, "why each load and comparison stayed, and every edit; WHAT: only a call (ioctl), its loads of one argument (ioctl:1), or a line of the policy (:12)" },
-	{ OPT_POLICY, "policy", "FILE", FOR_OPTIMIZE | FOR_EXPLORE, "explain a filter by the rules of this policy" },
-	{ OPT_LEVEL_1, "O1", NULL, FOR_FILTERS, "keep the filter's tests: share tails, lead ways over what they decide" },
-	{ OPT_LEVEL_2, "O2", NULL, FOR_FILTERS, "build it anew from what it decides, where that is shorter (default)" },
-	{ OPT_LEVEL_3, "O3", NULL, FOR_FILTERS, "try orders in which words are asked for, and tests of bits, too" },
-	{ OPT_TABLE, "table", "FILE", FOR_EVAL, "run the calls of a table, with the filter as it is and optimized" },
-	{ OPT_WEIGHTS, "weights", "FILE", FOR_FILTERS | FOR_COMPILE, "how often calls are made: a table with columns name, nr, arg0 ... arg5, weight" },
-	{ OPT_ARCH, "arch", "NAME", FOR_FILTERS | FOR_COMPILE, "x86_64 (default) or aarch64, whose calls these are" },
-	{ OPT_CAPS, "caps", "CAP,...", FOR_FILTERS | FOR_COMPILE, "capabilities of the process, for policies that ask (default: none)" },
-	{ OPT_KERNEL, "kernel", "X.Y", FOR_FILTERS | FOR_COMPILE, "kernel version, for policies that ask (default: 6.18)" },
-	{ OPT_BEFORE, "before", NULL, FOR_CFG, "the program as it was loaded, not what verification leaves of it" },
-	{ OPT_LIST, "list", NULL, FOR_BENCH, "FILE names programs, one a line: FILE [PROGRAM [TYPE]]" },
+	{ OPT_SORT, "s", "COLUMNS", FOR_STAT,
+	  "columns to sort by; a trailing > sorts downwards, < upwards" },
+	{ OPT_COMPARE, "C", NULL, FOR_STAT,
+	  "compare two tables written with -o csv: A.csv B.csv; -e, -s and -f take COLUMN_a, _b, _diff, _pct" },
+	{ OPT_FILTER, "f", "FILTERS", FOR_STAT,
+	  "rows to show: COLUMN=VALUE, COLUMN>N ..., or a name with * and ?, or FILE/PROGRAM; ! before it: not those" },
+	{ OPT_EMIT, "emit", "FORM", FOR_POLICY,
+	  "ddd, asm, words, c, raw, stats, graph, dot, svg or json (default ddd)" },
+	{ OPT_PID, "pid", "N[:K]", FOR_FILTERS | FOR_DISASM,
+	  "instead of a file, the seccomp filters of process N (root); K: only one, 0 is the newest" },
+	{ OPT_EXPLAIN, "explain", "[=WHAT]", FOR_OPTIMIZE,
+	  "why each load and comparison stayed, and every edit; WHAT: only a call (ioctl), its loads of one argument (ioctl:1), or a line of the policy (:12)" },
+	{ OPT_POLICY, "policy", "FILE", FOR_OPTIMIZE | FOR_EXPLORE,
+	  "explain a filter by the rules of this policy" },
+	{ OPT_LEVEL_1, "O1", NULL, FOR_FILTERS,
+	  "keep the filter's tests: share tails, lead ways over what they decide" },
+	{ OPT_LEVEL_2, "O2", NULL, FOR_FILTERS,
+	  "build it anew from what it decides, where that is shorter (default)" },
+	{ OPT_LEVEL_3, "O3", NULL, FOR_FILTERS,
+	  "try orders in which words are asked for, and tests of bits, too" },
+	{ OPT_TABLE, "table", "FILE", FOR_EVAL,
+	  "run the calls of a table, with the filter as it is and optimized" },
+	{ OPT_WEIGHTS, "weights", "FILE", FOR_FILTERS | FOR_COMPILE,
+	  "how often calls are made: a table with columns name, nr, arg0 ... arg5, weight" },
+	{ OPT_ARCH, "arch", "NAME", FOR_FILTERS | FOR_COMPILE,
+	  "x86_64 (default) or aarch64, whose calls these are" },
+	{ OPT_CAPS, "caps", "CAP,...", FOR_FILTERS | FOR_COMPILE,
+	  "capabilities of the process, for policies that ask (default: none)" },
+	{ OPT_KERNEL, "kernel", "X.Y", FOR_FILTERS | FOR_COMPILE,
+	  "kernel version, for policies that ask (default: 6.18)" },
+	{ OPT_BEFORE, "before", NULL, FOR_CFG,
+	  "the program as it was loaded, not what verification leaves of it" },
+	{ OPT_LIST, "list", NULL, FOR_BENCH,
+	  "FILE names programs, one a line: FILE [PROGRAM [TYPE]]" },
 	{ OPT_RUNS, "n", "N", FOR_BENCH, "runs of each (default 10)" },
 	{ OPT_JOBS, "j", "N", FOR_PARITY, "programs compared at the same time (default 1)" },
 	{ OPT_GENERATE, "generate", "N", FOR_PARITY, "compare N random programs instead of files" },
 	{ OPT_SEED, "seed", "N", FOR_PARITY, "seed of the first random program (default 1)" },
-	{ OPT_SAVE, "save", "DIR", FOR_PARITY, "where random programs that differ are saved, shrunk (default: here)" },
-	{ OPT_SWEEP, "sweep", "KNOB=VALUES", FOR_LAB, "change one rule: evict, pruning, checkpoints, states, keep, allocator, privileged, insn-limit (default evict=off,1,2,3,5,10)" },
-	{ OPT_REPEAT, "repeat", "N", FOR_LAB, "do each run N times; the fastest counts (default 1)" },
-	{ OPT_LOG, "log", "LOG", FOR_EXPLORE, "a kernel's log of the program: say first whether the model agrees, or where they part" },
-	{ OPT_SIDE_BY_SIDE, "compare", NULL, FOR_EXPLORE, "two programs (FILE or FILE:PROGRAM) side by side; or one by the kernel's rules and by others" },
-	{ OPT_SCRIPT, "script", "FILE", FOR_EXPLORE, "obey keys and commands from a file, without a terminal" },
+	{ OPT_SAVE, "save", "DIR", FOR_PARITY,
+	  "where random programs that differ are saved, shrunk (default: here)" },
+	{ OPT_SWEEP, "sweep", "KNOB=VALUES", FOR_LAB,
+	  "change one rule: evict, pruning, checkpoints, states, keep, allocator, privileged, insn-limit (default evict=off,1,2,3,5,10)" },
+	{ OPT_REPEAT, "repeat", "N", FOR_LAB,
+	  "do each run N times; the fastest counts (default 1)" },
+	{ OPT_LOG, "log", "LOG", FOR_EXPLORE,
+	  "a kernel's log of the program: say first whether the model agrees, or where they part" },
+	{ OPT_SIDE_BY_SIDE, "compare", NULL, FOR_EXPLORE,
+	  "two programs (FILE or FILE:PROGRAM) side by side; or one by the kernel's rules and by others" },
+	{ OPT_SCRIPT, "script", "FILE", FOR_EXPLORE,
+	  "obey keys and commands from a file, without a terminal" },
 	{ OPT_SIZE, "size", "WxH", FOR_EXPLORE, "cells of a script's screen (default 80x24)" },
-	{ OPT_VIEW, "view", "NAME", FOR_EXPLORE, "view to open: cfg, walk, prune, cost, blame, rules, lab, log, tree, calls, eval" },
+	{ OPT_VIEW, "view", "NAME", FOR_EXPLORE,
+	  "view to open: cfg, walk, prune, cost, blame, rules, lab, log, tree, calls, eval" },
 	{ OPT_THEME, "theme", "NAME", FOR_EXPLORE, "dark, light or none" },
 	{ OPT_ASCII, "ascii", NULL, FOR_EXPLORE | FOR_CFG, "no characters beyond ASCII" },
-	{ OPT_LESSON, "lesson", "[N]", FOR_EXPLORE, "open lesson N on pruning; without a number: list the lessons" },
+	{ OPT_LESSON, "lesson", "[N]", FOR_EXPLORE,
+	  "open lesson N on pruning; without a number: list the lessons" },
 	{ OPT_HELP, "help", NULL, UINT32_MAX, "this text" },
-	{ OPT_VERSION, "version", NULL, FOR_EXPLORE, "its version, and which kernel the model is of" },
+	{ OPT_VERSION, "version", NULL, FOR_EXPLORE,
+	  "its version, and which kernel the model is of" },
 };
 
 enum { OPTIONS = sizeof(options) / sizeof(options[0]) };
@@ -161,11 +201,13 @@ static int parse_number(const char *text, const char *option, uint64_t min, uint
 	*out = strtoull(text, &end, 10);
 	if (errno || end == text || *end || text[0] == '-' || *out < min || *out > max)
 		return complain_text("%s%s takes a number from %llu to %llu, not '%s'",
-				     option[1] ? "--" : "-", option, (unsigned long long)min, (unsigned long long)max, text);
+				     option[1] ? "--" : "-", option, (unsigned long long)min,
+				     (unsigned long long)max, text);
 	return 0;
 }
 
-static int parse_u32(const char *text, const char *option, uint64_t min, uint64_t max, uint32_t *out)
+static int parse_u32(const char *text, const char *option, uint64_t min, uint64_t max,
+		     uint32_t *out)
 {
 	uint64_t n;
 
@@ -217,7 +259,8 @@ static int parse_caps(struct args *args, char *text)
 
 	for (char *name = strtok(text, ","); name; name = strtok(NULL, ",")) {
 		if (strncmp(name, "CAP_", 4))
-			return complain_text("--caps takes names as CAP_SYS_PTRACE, not '%s'", name);
+			return complain_text("--caps takes names as CAP_SYS_PTRACE, not '%s'",
+					     name);
 		if (cnt == MAX)
 			return complain_text("--caps takes at most %d names", MAX);
 		args->caps[cnt++] = name;
@@ -231,7 +274,8 @@ static int parse_kernel(struct args *args, const char *text)
 {
 	int end = 0;
 
-	if (sscanf(text, "%9u.%9u%n", &args->filters.policy.kernel[0], &args->filters.policy.kernel[1], &end) == 2 &&
+	if (sscanf(text, "%9u.%9u%n", &args->filters.policy.kernel[0],
+		   &args->filters.policy.kernel[1], &end) == 2 &&
 	    !text[end] && args->filters.policy.kernel[0])
 		return 0;
 	return complain_text("--kernel takes a version as 6.18, not '%s'", text);
@@ -258,7 +302,9 @@ static int set_option(struct args *args, const struct option_row *row, char *val
 	case OPT_TYPE:
 		type = loupe_prog_type_by_name(value);
 		if (type < 0)
-			return complain_text("there is no program type '%s' (try xdp, sched_cls, kprobe ...)", value);
+			return complain_text(
+				"there is no program type '%s' (try xdp, sched_cls, kprobe ...)",
+				value);
 		args->load.prog_type = (uint32_t)type;
 		return 0;
 	case OPT_MAPS:
@@ -415,8 +461,8 @@ static bool switch_pass_off(struct args *args, const char *word)
 }
 
 /* One word that starts with a dash; *i moves over its argument. */
-static int parse_option(struct args *args, uint32_t command, const char *name, int argc, char **argv,
-			int *i)
+static int parse_option(struct args *args, uint32_t command, const char *name, int argc,
+			char **argv, int *i)
 {
 	char *word = argv[*i], *body = word + (word[1] == '-' ? 2 : 1);
 	char *equals = word[1] == '-' ? strchr(body, '=') : NULL;
@@ -439,7 +485,8 @@ static int parse_option(struct args *args, uint32_t command, const char *name, i
 		return complain_text("option '%s' takes no argument", word);
 	/* "[N]": a number, or nothing; "[=WHAT]": only behind a = */
 	if (row->arg && row->arg[0] == '[') {
-		if (!value && row->arg[1] != '=' && *i + 1 < argc && isdigit((unsigned char)argv[*i + 1][0]))
+		if (!value && row->arg[1] != '=' && *i + 1 < argc &&
+		    isdigit((unsigned char)argv[*i + 1][0]))
 			value = argv[++*i];
 	} else if (row->arg && !value) {
 		if (*i + 1 >= argc)
@@ -454,7 +501,15 @@ int args_parse(struct args *args, uint32_t command, const char *name, int argc, 
 	bool only_files = false;
 	int files = 0;
 
-	*args = (struct args){ .log_level = 1, .runs = 10, .repeat = 1, .jobs = 1, .seed = 1, .width = 80, .height = 24 };
+	*args = (struct args){
+		.log_level = 1,
+		.runs = 10,
+		.repeat = 1,
+		.jobs = 1,
+		.seed = 1,
+		.width = 80,
+		.height = 24,
+	};
 	args->load.size = sizeof(args->load);
 	args->passes.level = 2;
 	args->filters.arch = AUDIT_ARCH_X86_64;
@@ -499,7 +554,8 @@ static void write_option(FILE *out, bool man, const char *dash, const char *name
 		fputc('\n', out);
 		return;
 	}
-	snprintf(left, sizeof(left), "%s%s%s%s", dash, name, arg && strncmp(arg, "[=", 2) != 0 ? " " : "", arg ? arg : "");
+	snprintf(left, sizeof(left), "%s%s%s%s", dash, name,
+		 arg && strncmp(arg, "[=", 2) != 0 ? " " : "", arg ? arg : "");
 	fprintf(out, "  %-24s %s\n", left, what);
 }
 
@@ -530,8 +586,9 @@ void args_write_options(FILE *out, uint32_t command, const char *name, bool man)
 
 		if (!command || (row->commands & command))
 			write_option(out, man, dashes(row), row->name, row->arg,
-				     row->id == OPT_OUTPUT ? what_for(row->what, name, what, sizeof(what)) :
-							     row->what);
+				     row->id == OPT_OUTPUT
+					     ? what_for(row->what, name, what, sizeof(what))
+					     : row->what);
 	}
 	if (command && !(command & FOR_FILTERS))
 		return;

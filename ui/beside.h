@@ -29,19 +29,21 @@ void beside_close(struct beside *beside);
  * @param chosen  the user chose the program, so that a name does not matter
  * @return NULL if there is none
  */
-const struct loupe_logged *beside_find(const struct beside *beside, const char *prog_name, bool only,
-					bool chosen);
+const struct loupe_logged *beside_find(const struct beside *beside, const char *prog_name,
+				       bool only, bool chosen);
 
-/** Characters of both lines that need not be shown, because they are the same far into long lines. */
+/** Characters of both lines that need not be shown, because they are the same far into long
+ * lines. */
 size_t beside_same(const struct loupe_log_difference *diff);
 
 /**
- * Verifies image and compares the model's log at the log's level with it, line by line. Blanks at the
- * ends of lines, which get lost when logs are copied, do not count.
+ * Verifies image and compares the model's log at the log's level with it, line by line. Blanks at
+ * the ends of lines, which get lost when logs are copied, do not count.
  * @param opts  knobs, cancel, progress; listeners are not used
  * @return 0, -ECANCELED, -ENOMEM
  */
-int beside_compare(const char *path, const struct loupe_logged *logged, const struct loupe_image *image,
-		   const struct loupe_verify_opts *opts, struct beside_result *out);
+int beside_compare(const char *path, const struct loupe_logged *logged,
+		   const struct loupe_image *image, const struct loupe_verify_opts *opts,
+		   struct beside_result *out);
 
 #endif

@@ -162,19 +162,22 @@ static bool ended_answer(struct blame *blame, const struct loupe_trace *trace, c
 	char call[96];
 
 	if (link->step == LOUPE_NO_STEP || link->origin != LOUPE_ORIGIN_OTHER ||
-	    loupe_trace_value(trace, link->step, link->from[0], &before) || was->type == SCALAR_VALUE ||
-	    was->type == NOT_INIT || (!is_packet(was) && !was->ref_obj_id))
+	    loupe_trace_value(trace, link->step, link->from[0], &before) ||
+	    was->type == SCALAR_VALUE || was->type == NOT_INIT ||
+	    (!is_packet(was) && !was->ref_obj_id))
 		return false;
 	blame->enough = true;
 	snprintf(call, sizeof(call), "insn %d (step %u)", link->insn_idx, link->step);
 	if (is_packet(was))
-		snprintf(blame->answer, sizeof(blame->answer),
-			 "%s pointed into the packet up to %s: that call may move the packet, which ends all "
-			 "pointers into it. Load data and data_end anew behind it, and compare again.",
-			 name, call);
+		snprintf(
+			blame->answer, sizeof(blame->answer),
+			"%s pointed into the packet up to %s: that call may move the packet, which ends all "
+			"pointers into it. Load data and data_end anew behind it, and compare again.",
+			name, call);
 	else
 		snprintf(blame->answer, sizeof(blame->answer),
-			 "%s is no pointer any more since %s, which released what it pointed to.", name, call);
+			 "%s is no pointer any more since %s, which released what it pointed to.",
+			 name, call);
 	return true;
 }
 
@@ -208,9 +211,10 @@ static void value_answer(struct blame *blame, const struct loupe_trace *trace)
 		return;
 	} else if (reg->type & PTR_MAYBE_NULL) {
 		where(maker(blame), at, sizeof(at));
-		snprintf(blame->answer, sizeof(blame->answer),
-			 "%s may be NULL: it comes from %s, and no branch on the way here excludes that.",
-			 name, at);
+		snprintf(
+			blame->answer, sizeof(blame->answer),
+			"%s may be NULL: it comes from %s, and no branch on the way here excludes that.",
+			name, at);
 	} else if (reg->type == NOT_INIT) {
 		snprintf(blame->answer, sizeof(blame->answer),
 			 blame->rows[0].link.step == LOUPE_NO_STEP ?
@@ -223,27 +227,29 @@ static void value_answer(struct blame *blame, const struct loupe_trace *trace)
 			 "%s can be any number, since %s.", name, at);
 	} else if (reg->type == SCALAR_VALUE && reg->var_off.mask && reg->smin >= 0) {
 		snprintf(blame->answer, sizeof(blame->answer),
-			 "%s is a number from %" PRIu64 " to %" PRIu64 ", last changed at %s.", name,
-			 reg->umin, reg->umax, at);
+			 "%s is a number from %" PRIu64 " to %" PRIu64 ", last changed at %s.",
+			 name, reg->umin, reg->umax, at);
 	} else if (reg->type == SCALAR_VALUE && reg->var_off.mask) {
 		snprintf(blame->answer, sizeof(blame->answer),
 			 "%s is a number from %" PRId64 " to %" PRId64 " (unsigned up to %" PRIu64
 			 "), last changed at %s.",
 			 name, reg->smin, reg->smax, reg->umax, at);
 	} else if (reg->type == SCALAR_VALUE) {
-		snprintf(blame->answer, sizeof(blame->answer), "%s is the number %" PRId64 ", since %s.",
-			 name, (int64_t)reg->var_off.value, at);
+		snprintf(blame->answer, sizeof(blame->answer),
+			 "%s is the number %" PRId64 ", since %s.", name,
+			 (int64_t)reg->var_off.value, at);
 	} else if (reg->var_off.mask) {
 		snprintf(blame->answer, sizeof(blame->answer),
-			 "%s has an offset from %" PRId64 " to %" PRId64 ", last changed at %s.", name,
-			 reg->off + reg->smin, reg->off + reg->smax, at);
+			 "%s has an offset from %" PRId64 " to %" PRId64 ", last changed at %s.",
+			 name, reg->off + reg->smin, reg->off + reg->smax, at);
 	} else {
 		snprintf(blame->answer, sizeof(blame->answer), "%s comes from %s.", name, at);
 	}
 }
 
 /* Who holds a reference that was not released, or since when nobody does. */
-static void leak_answer(struct blame *blame, const struct loupe_trace *trace, const struct loupe_leak *leak)
+static void leak_answer(struct blame *blame, const struct loupe_trace *trace,
+			const struct loupe_leak *leak)
 {
 	char got[64], name[32];
 	int len;
@@ -253,9 +259,11 @@ static void leak_answer(struct blame *blame, const struct loupe_trace *trace, co
 	else
 		snprintf(got, sizeof(got), "insn %d (step %u)", leak->insn_idx, leak->acquired);
 	words_loc(&leak->loc, false, name, sizeof(name));
-	len = snprintf(blame->answer, sizeof(blame->answer), "The reference that %s acquired is not released here", got);
+	len = snprintf(blame->answer, sizeof(blame->answer),
+		       "The reference that %s acquired is not released here", got);
 	if (leak->held == loupe_trace_error_step(trace))
-		snprintf(blame->answer + len, sizeof(blame->answer) - (size_t)len, "; %s holds it.", name);
+		snprintf(blame->answer + len, sizeof(blame->answer) - (size_t)len, "; %s holds it.",
+			 name);
 	else if (leak->held != LOUPE_NO_STEP)
 		snprintf(blame->answer + len, sizeof(blame->answer) - (size_t)len,
 			 "; %s held it last, up to insn %d (step %u).", name,
@@ -315,8 +323,9 @@ static void helper_answer(struct blame *blame, const struct loupe_trace *trace, 
 		const char *name = types >> type & 1 ? loupe_prog_type_name(type) : NULL;
 
 		if (name && len < sizeof(blame->answer) - 64)
-			len += (size_t)snprintf(blame->answer + len, sizeof(blame->answer) - len, "%s %s",
-						blame->answer[len - 1] == ':' ? "" : ",", name);
+			len += (size_t)snprintf(blame->answer + len, sizeof(blame->answer) - len,
+						"%s %s", blame->answer[len - 1] == ':' ? "" : ",",
+						name);
 	}
 	snprintf(blame->answer + len, sizeof(blame->answer) - len, ".");
 }
@@ -356,14 +365,16 @@ static void make_answer(struct blame *blame, const struct subject *subject)
 	/* what libbpf put something else in place of in a log */
 	if (!loupe_trace_insns(trace)[fault->insn_idx].code)
 		return;
-	if (fault->lost || blame->enough || (*blame->answer && fault->step == blame->step && !fault->named))
+	if (fault->lost || blame->enough ||
+	    (*blame->answer && fault->step == blame->step && !fault->named))
 		return;
 	opts.ctx = (void *)(uintptr_t)loupe_trace_image(trace);
 	loupe_insn_print(text, sizeof(text), &loupe_trace_insns(trace)[fault->insn_idx], &opts);
 	len = strlen(blame->answer);
 	if (fault->step == blame->step)
 		snprintf(blame->answer + len, sizeof(blame->answer) - len,
-			 "%sWhat must change is this insn: %d: %s", len ? " " : "", fault->insn_idx, text);
+			 "%sWhat must change is this insn: %d: %s", len ? " " : "", fault->insn_idx,
+			 text);
 	else
 		snprintf(blame->answer + len, sizeof(blame->answer) - len,
 			 "%sLook first at insn %d (step %u): %s", len ? " " : "", fault->insn_idx,

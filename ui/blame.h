@@ -8,7 +8,8 @@
 /* One step back. */
 struct blame_row {
 	struct loupe_blame link;
-	uint32_t depth;		  /* 0: the value itself; 1: a second value that it was made from, … */
+	uint32_t depth;		  /* 0: the value itself; 1: a second value that it was made from,
+				     … */
 	uint32_t used;		  /* the step at which the value is used */
 	struct loupe_value value; /* that it gave */
 	bool named;		  /* the insn that the rejection comes from */
@@ -24,7 +25,8 @@ struct blame {
 	bool of_error; /* it is what a rejection is about */
 	struct loupe_fault fault; /* of a rejected step; its step is LOUPE_NO_STEP if it is none */
 	bool enough;		  /* the answer says more than the explanation of the message */
-	char answer[600]; /* of a rejected step: what is wrong with the value, and since when; or "" */
+	char answer[600]; /* of a rejected step: what is wrong with the value, and since when; or
+			     "" */
 };
 
 /**

@@ -126,7 +126,8 @@ static void content_line(void *data, uint32_t block, uint32_t i, struct loupe_bl
 		return;
 	line->role = side->lit[insn] == LOUPE_CFG_NONE ? UI_DIM : UI_STRONG;
 	line->mark_role = UI_HIT;
-	snprintf(line->mark, sizeof(line->mark), "%s", side->lit[insn] == LOUPE_CFG_NONE ? "" : "●");
+	snprintf(line->mark, sizeof(line->mark), "%s",
+		 side->lit[insn] == LOUPE_CFG_NONE ? "" : "●");
 }
 
 /* Edges that are not on the way that is lit go back. */

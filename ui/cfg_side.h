@@ -38,8 +38,8 @@ struct cfg_side {
 	uint32_t *other;  /* slot → slot on the other side, LOUPE_CFG_NONE: none */
 	uint8_t *fate;	  /* slot → enum cfg_fate */
 	uint8_t *heat;	  /* slot → 0 to LOUPE_HEAT_MAX */
-	uint32_t *lit;	  /* NULL, or slot → the slot that runs next on a way that is lit, LOUPE_CFG_NONE: it
-			     does not run */
+	uint32_t *lit;	  /* NULL, or slot → the slot that runs next on a way that is lit,
+			     LOUPE_CFG_NONE: it does not run */
 	uint8_t *folded;  /* block → 1: drawn as one line */
 	bool shade;
 	int digits;

@@ -319,18 +319,20 @@ static void print_totals(const struct totals *totals)
 	printf("*: a spread (most / least of a column's runs) is above 1.5\n");
 	for (int i = BARE; i <= RECORDING; i++) {
 		if (totals->cnt)
-			printf("%s / kernel: geometric mean %.3f of %u programs, worst %.2f\n", names[i],
-			       exp(totals->log_sum[i] / totals->cnt), totals->cnt,
+			printf("%s / kernel: geometric mean %.3f of %u programs, worst %.2f\n",
+			       names[i], exp(totals->log_sum[i] / totals->cnt), totals->cnt,
 			       totals->worst[i]);
 		printf("%s: at most %.0f MiB for a million processed insns\n", names[i],
 		       totals->mib_per_million[i]);
 	}
 }
 
-/* A line of the list: FILE [PROGRAM [TYPE]]. @return exit status; what is not installed is no error */
+/* A line of the list: FILE [PROGRAM [TYPE]]. @return exit status; what is not installed is no
+ * error */
 static int bench_line(const struct args *args, const char *dir, char *line, struct totals *totals)
 {
-	char *file = strtok(line, " \t\n"), *prog = strtok(NULL, " \t\n"), *type = strtok(NULL, " \t\n");
+	char *file = strtok(line, " \t\n"), *prog = strtok(NULL, " \t\n"),
+	     *type = strtok(NULL, " \t\n");
 	struct args own = *args;
 	struct measured m;
 	char path[4096];
@@ -369,8 +371,8 @@ static int bench_list(const struct args *args)
 		return complain_text("%s: %s", list, strerror(errno));
 	snprintf(dir, sizeof(dir), "%.*s", slash ? (int)(slash - list) + 1 : 0, list);
 	printf("%-16s %8s %9s %9s %9s %9s %9s %8s\n%-16s %8s %9s %9s %9s %9s %9s %8s\n", "program",
-	       "insns", "model", "recording", "kernel", "model /", "recording", "peak", "", "", "ms",
-	       "ms", "ms", "kernel", "/ kernel", "MiB");
+	       "insns", "model", "recording", "kernel", "model /", "recording", "peak", "", "",
+	       "ms", "ms", "ms", "kernel", "/ kernel", "MiB");
 	while (status != STATUS_USAGE && fgets(line, sizeof(line), in)) {
 		int one = bench_line(args, dir, line, &totals);
 

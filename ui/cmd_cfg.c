@@ -97,7 +97,8 @@ static int cfg_of_filter(const struct args *args, const struct input *input)
 	if (!args->before) {
 		opts.weights = &input->weights;
 		if (loupe_filter_optimize_proven(filter, &opts, &rw, &proof, NULL, &err) ||
-		    loupe_filter_from_rewrite(filter, rw, loupe_rewrite_edit_cnt(rw), &after, &err)) {
+		    loupe_filter_from_rewrite(filter, rw, loupe_rewrite_edit_cnt(rw), &after,
+					      &err)) {
 			loupe_rewrite_destroy(rw);
 			return complain(&err);
 		}
@@ -132,7 +133,8 @@ int cmd_cfg(const struct args *args)
 	if (input.kind == INPUT_FILTER) {
 		status = cfg_of_filter(args, &input);
 	} else if (!input.progs.cnt) {
-		status = complain_text("%s: no such program; bpfloupe stat lists them", args->files[0]);
+		status = complain_text("%s: no such program; bpfloupe stat lists them",
+				       args->files[0]);
 	} else {
 		image = only_program(args, &input.progs, args->files[0]);
 		if (image)

@@ -155,8 +155,8 @@ static int eval_stack(const struct args *args)
 		status = show_call(args, stack.filters[shown], &results[shown]);
 	}
 	if (!status && stack.cnt > 1) {
-		loupe_seccomp_action_text(loupe_seccomp_stack_answer(results, stack.cnt, &which), text,
-					  sizeof(text));
+		loupe_seccomp_action_text(loupe_seccomp_stack_answer(results, stack.cnt, &which),
+					  text, sizeof(text));
 		printf("# all of them: %s, as filter %" PRIu32 " says\n", text, which);
 	}
 	free(results);

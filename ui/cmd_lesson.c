@@ -15,7 +15,8 @@ static int list_lessons(void)
 	uint32_t cnt = lesson_cnt();
 
 	if (!cnt)
-		return complain_text("the lessons are missing; BPFLOUPE_LESSONS can name their folder");
+		return complain_text(
+			"the lessons are missing; BPFLOUPE_LESSONS can name their folder");
 	for (uint32_t n = 1; n <= cnt; n++) {
 		struct lesson lesson;
 		int rc = lesson_open(n, &lesson, &err);
@@ -56,7 +57,8 @@ static void print_words(const struct lesson_stop *stop)
 
 static void print_lesson(const struct lesson *lesson)
 {
-	printf("Lesson %u: %s\n%s\n%s\n", lesson->number, lesson->title, lesson->about, lesson->program);
+	printf("Lesson %u: %s\n%s\n%s\n", lesson->number, lesson->title, lesson->about,
+	       lesson->program);
 	for (uint32_t i = 0; i < lesson->stop_cnt; i++) {
 		printf("\n%u. step %u, %s\n", i + 1, lesson->stops[i].step,
 		       view_ops(lesson->stops[i].view)->title);
@@ -73,7 +75,8 @@ int cmd_lesson(const struct args *args, const struct tui_options *opts)
 	int status = STATUS_OK;
 
 	if (args->file_cnt)
-		return complain_text("--lesson brings its own program; leave out %s", args->files[0]);
+		return complain_text("--lesson brings its own program; leave out %s",
+				     args->files[0]);
 	if (!args->lesson)
 		return list_lessons();
 	if (lesson_open(args->lesson, &lesson, &err)) {

@@ -76,7 +76,8 @@ static int verify_row(const struct args *args, const struct loupe_image *image,
 	row->stack = stack;
 	row->prog_type = name_or_empty(loupe_prog_type_name(image->prog_type));
 	if (image->expected_attach_type)
-		row->attach_type = name_or_empty(loupe_attach_type_name(image->expected_attach_type));
+		row->attach_type =
+			name_or_empty(loupe_attach_type_name(image->expected_attach_type));
 	if (result.verdict == LOUPE_NOT_JUDGED || result.verdict == LOUPE_STOPPED)
 		row->reason = strdup(result.reason);
 	loupe_verify_result_finish(&result);

@@ -35,7 +35,8 @@ struct stat_columns {
 	uint32_t cnt;
 };
 
-/* Parses "a,b,c"; for sorting also "a>" and "a<", or veristat's "a." and "a^". 0, or 2 after one line on stderr. */
+/* Parses "a,b,c"; for sorting also "a>" and "a<", or veristat's "a." and "a^". 0, or 2 after one
+ * line on stderr. */
 int stat_columns_parse(const char *text, struct stat_columns *out);
 void stat_columns_default(struct stat_columns *out);
 void stat_sort(struct stat_table *table, const struct stat_columns *by);
@@ -47,7 +48,8 @@ int stat_write_check(const char *format);
 int stat_write(FILE *out, const struct stat_table *table, const struct stat_columns *columns,
 	       const char *format);
 
-/* The name of a column that veristat may call otherwise ("insns": "total_insns"). @return text if it is none */
+/* The name of a column that veristat may call otherwise ("insns": "total_insns"). @return text if
+ * it is none */
 const char *stat_column_name(const char *text, size_t len);
 /* A column's title in tables, its name if it is unknown. */
 const char *stat_column_title(const char *name);

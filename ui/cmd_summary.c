@@ -20,9 +20,9 @@ enum { MOST_ANSWERED = 2000000 };
 /* The counters that the kernel prints, too. */
 static void print_counters(const struct loupe_counters *c)
 {
-	printf("  processed %u insn%s, %u state%s, %u at peak, at most %u in one walk\n", c->insn_processed,
-	       plural(c->insn_processed), c->total_states, plural(c->total_states), c->peak_states,
-	       c->max_states_per_insn);
+	printf("  processed %u insn%s, %u state%s, %u at peak, at most %u in one walk\n",
+	       c->insn_processed, plural(c->insn_processed), c->total_states,
+	       plural(c->total_states), c->peak_states, c->max_states_per_insn);
 }
 
 static void print_where(const struct loupe_image *image)
@@ -32,9 +32,8 @@ static void print_where(const struct loupe_image *image)
 
 	printf("%s%s%s: %s, %s, %u insn%s, %u map%s, loaded by %s%s%s\n",
 	       input_base_name(image->file), image->object ? " > " : "",
-	       image->object ? image->object : "", image->name,
-	       type ? type : "unknown type", image->insn_cnt, plural(image->insn_cnt), image->map_cnt,
-	       plural(image->map_cnt),
+	       image->object ? image->object : "", image->name, type ? type : "unknown type",
+	       image->insn_cnt, plural(image->insn_cnt), image->map_cnt, plural(image->map_cnt),
 	       image->host.loader ? image->host.loader : "unknown loader",
 	       btf ? " with kernel BTF " : "", btf ? btf : "");
 }
@@ -60,8 +59,8 @@ static void print_tail(const char *text, size_t len)
 }
 
 /* Whether the model agrees with the user's log of it. @return status */
-static int print_beside(const struct args *args, const struct beside *beside, const struct loupe_logged *logged,
-			const struct loupe_image *image)
+static int print_beside(const struct args *args, const struct beside *beside,
+			const struct loupe_logged *logged, const struct loupe_image *image)
 {
 	struct beside_result result;
 
@@ -110,7 +109,8 @@ static void print_cost(const struct subject *subject)
 	struct cost branches = { 0 };
 	char text[400];
 
-	if (!listing_init(&listing, loupe_trace_insns(trace), loupe_trace_insn_cnt(trace), subject->source) &&
+	if (!listing_init(&listing, loupe_trace_insns(trace), loupe_trace_insn_cnt(trace),
+			  subject->source) &&
 	    !cost_make(&branches, trace, subject->source, COST_BRANCH)) {
 		cost_why_long(&branches, trace, &listing, "", text, sizeof(text));
 		print_wrapped(text);
@@ -227,7 +227,8 @@ static int summarize_image(const struct args *args, const struct input *input, u
 	printf("  %s\n", verdict);
 	print_counters(&result.counters);
 	printf("  comparisons: %llu hit%s, %llu miss%s, %llu uncounted; %llu eviction%s\n",
-	       (unsigned long long)result.counters.compare_hits, plural(result.counters.compare_hits),
+	       (unsigned long long)result.counters.compare_hits,
+	       plural(result.counters.compare_hits),
 	       (unsigned long long)result.counters.compare_misses,
 	       result.counters.compare_misses == 1 ? "" : "es",
 	       (unsigned long long)result.counters.compare_uncounted,
@@ -262,7 +263,8 @@ static int summarize_filter(const struct args *args, const struct input *input)
 		return complain_text("out of memory");
 	}
 	printf("%s: %s filter, %u edits at level %u, %s\n", filter->name,
-	       filter->flavour == LOUPE_FILTER_SECCOMP ? "seccomp" : "socket", loupe_rewrite_edit_cnt(rw), level,
+	       filter->flavour == LOUPE_FILTER_SECCOMP ? "seccomp" : "socket",
+	       loupe_rewrite_edit_cnt(rw), level,
 	       proof.verdict == LOUPE_PROOF_PROVEN ? "proven equivalent" : "tested, not proven");
 	fwrite(text, 1, len, stdout);
 	free(text);
@@ -299,8 +301,9 @@ static int summarize_beside(const struct args *args, const char *file, const str
 		status = worse(status, print_beside(args, &beside, logged, prog->image));
 	}
 	if (!found)
-		status = complain_text("%s: not of a program of %s; --prog chooses the one that it is of",
-				       args->log, file);
+		status = complain_text(
+			"%s: not of a program of %s; --prog chooses the one that it is of",
+			args->log, file);
 	beside_close(&beside);
 	return status;
 }
@@ -319,7 +322,8 @@ static int summarize_file(const struct args *args, const char *file)
 		status = complain_text("%s: holds no such BPF program", file);
 	if (args->log && status == STATUS_OK && input.kind == INPUT_PROGRAMS && !input.log)
 		status = summarize_beside(args, file, &input);
-	for (uint32_t i = 0; status != STATUS_USAGE && input.kind == INPUT_PROGRAMS && i < input.progs.cnt; i++) {
+	for (uint32_t i = 0;
+	     status != STATUS_USAGE && input.kind == INPUT_PROGRAMS && i < input.progs.cnt; i++) {
 		const struct loupe_program *prog = &input.progs.progs[i];
 
 		if (input.log)
@@ -327,8 +331,8 @@ static int summarize_file(const struct args *args, const char *file)
 		else if (prog->image)
 			status = worse(status, summarize_image(args, &input, i));
 		else
-			status = worse(status, complain_text("%s: %s does not load: %s", file, prog->name,
-							     prog->reason));
+			status = worse(status, complain_text("%s: %s does not load: %s", file,
+							     prog->name, prog->reason));
 	}
 	input_finish(&input);
 	return status;

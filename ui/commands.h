@@ -54,7 +54,7 @@ int load_programs_or_log(const struct args *args, const char *file, struct loupe
  * The one program that args mean.
  * @return its image, or NULL after one line on stderr
  */
-const struct loupe_image *only_program(const struct args *args, const struct loupe_program_list *list,
-				       const char *file);
+const struct loupe_image *only_program(const struct args *args,
+				       const struct loupe_program_list *list, const char *file);
 
 #endif

@@ -38,7 +38,8 @@ int verdict_text(const struct loupe_verify_result *result, char *buf, size_t siz
 	case LOUPE_REJECTED:
 		if (!result->err) /* a log may not tell it */
 			return snprintf(buf, size, "rejected");
-		return snprintf(buf, size, "rejected: %s (%d)", errno_name(-result->err), -result->err);
+		return snprintf(buf, size, "rejected: %s (%d)", errno_name(-result->err),
+				-result->err);
 	case LOUPE_NOT_JUDGED:
 		return snprintf(buf, size, "not judged: %s", result->reason);
 	case LOUPE_STOPPED:
@@ -69,11 +70,15 @@ int load_programs_or_log(const struct args *args, const char *file, struct loupe
 		if (!rc)
 			*list = *loupe_log_file_programs(*log);
 	} else if (input_is_log(file, data, len))
-		rc = loupe_error_set(&err, -EINVAL, "%s: a verifier log, without the program itself; the explorer "
-				     "and stat take it", file);
+		rc = loupe_error_set(&err, -EINVAL,
+				     "%s: a verifier log, without the program itself; the explorer "
+				     "and stat take it",
+				     file);
 	else if (loupe_filter_sniff(data, len))
-		rc = loupe_error_set(&err, -EINVAL, "%s: a classic filter; optimize, disasm and cfg take it, "
-				     "and the explorer", file);
+		rc = loupe_error_set(&err, -EINVAL,
+				     "%s: a classic filter; optimize, disasm and cfg take it, "
+				     "and the explorer",
+				     file);
 	else
 		rc = loupe_load_bytes(file, data, len, &args->load, list, &err);
 	free(data);
@@ -88,8 +93,8 @@ int load_programs_or_log(const struct args *args, const char *file, struct loupe
 	return complain_text("%s: holds no BPF program", file);
 }
 
-const struct loupe_image *only_program(const struct args *args, const struct loupe_program_list *list,
-				       const char *file)
+const struct loupe_image *only_program(const struct args *args,
+				       const struct loupe_program_list *list, const char *file)
 {
 	(void)args;
 	if (list->cnt > 1) {
@@ -97,9 +102,10 @@ const struct loupe_image *only_program(const struct args *args, const struct lou
 		size_t len = 0;
 
 		for (uint32_t i = 0; i < list->cnt && len < sizeof(names) - 1; i++)
-			len += (size_t)snprintf(names + len, sizeof(names) - len, "%s%s", i ? ", " : "",
-						list->progs[i].name);
-		complain_text("%s: holds %u programs; choose one with --prog: %s", file, list->cnt, names);
+			len += (size_t)snprintf(names + len, sizeof(names) - len, "%s%s",
+						i ? ", " : "", list->progs[i].name);
+		complain_text("%s: holds %u programs; choose one with --prog: %s", file, list->cnt,
+			      names);
 		return NULL;
 	}
 	if (!list->progs[0].image)

@@ -8,8 +8,8 @@
 
 enum { COMPARE_SIDES = 2, COMPARE_NONE = -1 };
 
-/* A source line of either program, or of both where it is the same; an instruction where a program tells no
- * lines. */
+/* A source line of either program, or of both where it is the same; an instruction where a program
+ * tells no lines. */
 struct compare_line {
 	char *text;	  /* "if (x)", or the instruction */
 	uint32_t line[COMPARE_SIDES]; /* numbers in the source, 0: there is none */

@@ -64,7 +64,8 @@ static uint32_t add_chain(struct chains *chains, uint32_t parent, uint32_t calls
 	return chains->cnt++;
 }
 
-static uint32_t child_chain(struct chains *chains, uint32_t parent, uint32_t callsite, uint32_t func)
+static uint32_t child_chain(struct chains *chains, uint32_t parent, uint32_t callsite,
+			    uint32_t func)
 {
 	for (uint32_t c = chains->at[parent].first_child; c != NO_CHAIN;
 	     c = chains->at[c].next_sibling) {
@@ -126,13 +127,15 @@ static bool is_nested(const struct chains *chains, uint32_t chain, bool call)
 	const struct chain *inner = &chains->at[chain];
 
 	for (uint32_t c = inner->parent; c != NO_CHAIN; c = chains->at[c].parent) {
-		if (call ? chains->at[c].callsite == inner->callsite : chains->at[c].func == inner->func)
+		if (call ? chains->at[c].callsite == inner->callsite
+			 : chains->at[c].func == inner->func)
 			return true;
 	}
 	return false;
 }
 
-/* A call is in its own count already where it is reached within itself: main as its own callback. */
+/* A call is in its own count already where it is reached within itself: main as its own
+ * callback. */
 static void drop_nested_calls(const struct chains *chains, uint64_t *called)
 {
 	for (uint32_t step = 0; step < loupe_trace_step_cnt(chains->trace); step++) {
@@ -326,7 +329,8 @@ static int by_branch(struct cost *cost, const struct counting *counting)
 		row->hottest = insn;
 		row->paths++;
 		row->exclusive += path.last - path.first + 1;
-		if (path.first == path.last && !loupe_trace_step(counting->trace, path.first, &first) &&
+		if (path.first == path.last &&
+		    !loupe_trace_step(counting->trace, path.first, &first) &&
 		    first.flags & LOUPE_STEP_PRUNED)
 			row->pruned++;
 		if (start) {

@@ -27,7 +27,8 @@ struct cost_row {
 	uint32_t insn;	    /* the first one of it */
 	uint32_t hottest;   /* the one of it that was processed most often */
 	uint64_t exclusive; /* processed insns: its own; of a branch: of the paths that it left */
-	uint64_t inclusive; /* with what it calls (not of NO_LINE); of a branch: with what those paths left in turn */
+	uint64_t inclusive; /* with what it calls (not of NO_LINE); of a branch: with what those
+			       paths left in turn */
 	uint64_t paths;	    /* BRANCH: paths that it left; else arrivals at its first insn */
 	uint64_t pruned;    /* BRANCH: of these, how many ended where they began */
 };

@@ -56,13 +56,15 @@ void cost_why_long(const struct cost *branches, const struct loupe_trace *trace,
 	if (!branch || !all)
 		return;
 	listing_condition(listing, branch->insn, insn_text, sizeof(insn_text));
-	len = (size_t)snprintf(buf, size,
-			       "Insn %u (%s) multiplied most: it left %s path%s, which took %.1f%% of all.",
-			       branch->insn, insn_text, number_text(paths, branch->paths),
-			       plural(branch->paths), (double)branch->exclusive * 100 / (double)all);
+	len = (size_t)snprintf(
+		buf, size,
+		"Insn %u (%s) multiplied most: it left %s path%s, which took %.1f%% of all.",
+		branch->insn, insn_text, number_text(paths, branch->paths), plural(branch->paths),
+		(double)branch->exclusive * 100 / (double)all);
 	insn = worst_checkpoints(trace, &stats);
 	if (stats.misses + stats.uncounted && len < size)
-		snprintf(buf + len, size - len, " Checkpoints at insn %u missed %s times and pruned %s%s.",
-			 insn, number_text(misses, stats.misses + stats.uncounted),
+		snprintf(buf + len, size - len,
+			 " Checkpoints at insn %u missed %s times and pruned %s%s.", insn,
+			 number_text(misses, stats.misses + stats.uncounted),
 			 number_text(hits, stats.hits), where);
 }

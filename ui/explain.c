@@ -46,7 +46,8 @@ const struct explanation *explain_error(const char *message)
 	return NULL;
 }
 
-const char *explain_silence(const struct loupe_image *image, const struct loupe_verify_result *result)
+const char *explain_silence(const struct loupe_image *image,
+			    const struct loupe_verify_result *result)
 {
 	enum { ENOTSUPP = 524 }; /* the kernel's own, no user sees it elsewhere */
 	const char *type;
@@ -56,7 +57,8 @@ const char *explain_silence(const struct loupe_image *image, const struct loupe_
 	type = loupe_prog_type_name(image->prog_type);
 	if (type && !strcmp(type, "struct_ops") && !image->attach_btf_id)
 		return "rejected without a message: struct_ops of no kernel structure";
-	if (result->phase == LOUPE_PHASE_EXPLORE_MAIN || result->phase == LOUPE_PHASE_EXPLORE_SUBPROGS)
+	if (result->phase == LOUPE_PHASE_EXPLORE_MAIN ||
+	    result->phase == LOUPE_PHASE_EXPLORE_SUBPROGS)
 		return "rejected without a message: constant of a map with several entries";
 	return NULL;
 }
@@ -64,7 +66,8 @@ const char *explain_silence(const struct loupe_image *image, const struct loupe_
 bool explain_counts(const struct subject *subject)
 {
 	return subject->result.verdict == LOUPE_REJECTED &&
-	       (strstr(subject->error, "program is too large") || strstr(subject->error, "too complex"));
+	       (strstr(subject->error, "program is too large") ||
+		strstr(subject->error, "too complex"));
 }
 
 bool explain_compares(const struct subject *subject)

@@ -15,7 +15,8 @@ struct explanation {
 const struct explanation *explain_error(const char *message);
 
 /** What the kernel might have said of a rejection that it gives no message for; NULL: not known. */
-const char *explain_silence(const struct loupe_image *image, const struct loupe_verify_result *result);
+const char *explain_silence(const struct loupe_image *image,
+			    const struct loupe_verify_result *result);
 
 /** Explanation number i, NULL beyond the last one. */
 const struct explanation *explanation_get(size_t i);

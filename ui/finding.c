@@ -82,13 +82,15 @@ static struct loop find_loop(const struct loupe_trace *trace)
 }
 
 /* True if every one of the first turns brings another value of a register or slot. */
-static bool turns(const struct loupe_trace *trace, const uint32_t *visits, uint32_t cnt, struct loupe_loc loc)
+static bool turns(const struct loupe_trace *trace, const uint32_t *visits, uint32_t cnt,
+		  struct loupe_loc loc)
 {
 	for (uint32_t i = 1; i < cnt && i < MAX_TURNS; i++) {
 		struct loupe_value before = { 0 }, after = { 0 };
 
 		if (loupe_trace_value(trace, visits[i - 1], loc, &before) ||
-		    loupe_trace_value(trace, visits[i], loc, &after) || after.reg.type == NOT_INIT ||
+		    loupe_trace_value(trace, visits[i], loc, &after) ||
+		    after.reg.type == NOT_INIT ||
 		    (before.reg.type == after.reg.type && before.reg.off == after.reg.off &&
 		     before.reg.umin == after.reg.umin && before.reg.umax == after.reg.umax))
 			return false;
@@ -106,7 +108,8 @@ static bool find_turning(const struct loupe_trace *trace, uint32_t insn, struct 
 
 	if (!cnt || loupe_trace_step(trace, visits[0], &info))
 		return false;
-	*loc = (struct loupe_loc){ .kind = LOUPE_LOC_REG, .frameno = (uint8_t)(info.frame_cnt - 1) };
+	*loc = (struct loupe_loc){ .kind = LOUPE_LOC_REG };
+	loc->frameno = (uint8_t)(info.frame_cnt - 1);
 	for (int reg = 0; facts && reg < LOUPE_REG_FP; reg++) {
 		loc->index = (uint8_t)reg;
 		if ((facts->live_regs >> reg & 1) && turns(trace, visits, cnt, *loc))
@@ -130,22 +133,25 @@ bool finding_loop(const struct loupe_trace *trace, char *buf, size_t size)
 	char turns[NUMBER_TEXT], name[32];
 
 	if (row != LOUPE_NO_ROW && !loupe_trace_compare(trace, row, &compare)) {
-		snprintf(buf, size,
-			 "The loop at insn %d converged after %u arrivals: another turn brings nothing new",
-			 compare.insn_idx,
-			 loupe_trace_visit_lower(trace, (uint32_t)compare.insn_idx, compare.step) + 1);
+		snprintf(
+			buf, size,
+			"The loop at insn %d converged after %u arrivals: another turn brings nothing new",
+			compare.insn_idx,
+			loupe_trace_visit_lower(trace, (uint32_t)compare.insn_idx, compare.step) +
+				1);
 		return true;
 	}
 	if (loop.turns < TURNS_WORTH_TELLING)
 		return false;
 	if (find_turning(trace, loop.first, &loc)) {
 		words_loc(&loc, false, name, sizeof(name));
-		snprintf(buf, size,
-			 "The loop of insns %u to %u was walked turn by turn, %s times, with another %s each time",
-			 loop.first, loop.last, number_text(turns, loop.turns), name);
+		snprintf(
+			buf, size,
+			"The loop of insns %u to %u was walked turn by turn, %s times, with another %s each time",
+			loop.first, loop.last, number_text(turns, loop.turns), name);
 	} else {
-		snprintf(buf, size, "The loop of insns %u to %u was walked turn by turn, %s times", loop.first,
-			 loop.last, number_text(turns, loop.turns));
+		snprintf(buf, size, "The loop of insns %u to %u was walked turn by turn, %s times",
+			 loop.first, loop.last, number_text(turns, loop.turns));
 	}
 	return true;
 }
@@ -164,9 +170,11 @@ static uint32_t count_pruned(const struct loupe_trace *trace)
 
 static void find_hits(struct findings *findings, const struct loupe_trace *trace)
 {
-	uint32_t step = loupe_trace_find_step(trace, 0, true, LOUPE_STEP_PRUNED), cnt = count_pruned(trace);
-	uint64_t row = step == LOUPE_NO_STEP ? LOUPE_NO_ROW :
-					       loupe_trace_first_row(trace, LOUPE_TABLE_COMPARE, step);
+	uint32_t step = loupe_trace_find_step(trace, 0, true, LOUPE_STEP_PRUNED),
+		 cnt = count_pruned(trace);
+	uint64_t row = step == LOUPE_NO_STEP
+			       ? LOUPE_NO_ROW
+			       : loupe_trace_first_row(trace, LOUPE_TABLE_COMPARE, step);
 	struct loupe_compare_info compare = { 0 };
 	char number[NUMBER_TEXT], paths[NUMBER_TEXT], at[NUMBER_TEXT];
 	bool hit = false;
@@ -179,9 +187,11 @@ static void find_hits(struct findings *findings, const struct loupe_trace *trace
 		return;
 	/* a log tells that a path was pruned, not by what */
 	if (!hit) {
-		add(findings, "] goes there", "%s of %s paths %s pruned, the first at insn %d, step %s",
+		add(findings, "] goes there",
+		    "%s of %s paths %s pruned, the first at insn %d, step %s",
 		    number_text(number, cnt), number_text(paths, loupe_trace_path_cnt(trace)),
-		    cnt == 1 ? "was" : "were", loupe_trace_step_insn(trace, step), number_text(at, step));
+		    cnt == 1 ? "was" : "were", loupe_trace_step_insn(trace, step),
+		    number_text(at, step));
 		return;
 	}
 	add(findings, "] goes there",
@@ -212,8 +222,9 @@ static void find_miss(struct findings *findings, const struct loupe_trace *trace
 		uncounted = strstr(why, " (does not count)");
 		if (uncounted)
 			*uncounted = '\0';
-		add(findings, "Prune, 3", "At insn %d, step %s, checkpoint #%u did not prune: %.200s",
-		    compare.insn_idx, number_text(step, compare.step), compare.serial, why);
+		add(findings, "Prune, 3",
+		    "At insn %d, step %s, checkpoint #%u did not prune: %.200s", compare.insn_idx,
+		    number_text(step, compare.step), compare.serial, why);
 	}
 	loupe_cursor_destroy(now);
 	loupe_cursor_destroy(then);
@@ -240,8 +251,10 @@ void findings_make(struct findings *findings, const struct loupe_trace *trace,
 		find_miss(findings, trace, names, kind);
 		find_hits(findings, trace);
 	}
-	if (!findings->cnt && loupe_trace_step_cnt(trace) && result && result->verdict == LOUPE_ACCEPTED)
+	if (!findings->cnt && loupe_trace_step_cnt(trace) && result &&
+	    result->verdict == LOUPE_ACCEPTED)
 		add(findings, NULL, "%s: nothing was pruned",
-		    loupe_trace_checkpoint_cnt(trace) ? "No state came to a checkpoint again" :
-							"The program is so short that no state was stored");
+		    loupe_trace_checkpoint_cnt(trace)
+			    ? "No state came to a checkpoint again"
+			    : "The program is so short that no state was stored");
 }

@@ -59,7 +59,8 @@ static bool is_assembler(const char *path)
 }
 
 /* The policy that explains a filter. */
-static int open_beside(const struct input_filters *filters, struct input *out, struct loupe_error *err)
+static int open_beside(const struct input_filters *filters, struct input *out,
+		       struct loupe_error *err)
 {
 	char *data;
 	size_t len;
@@ -70,7 +71,8 @@ static int open_beside(const struct input_filters *filters, struct input *out, s
 	rc = input_read(filters->policy_file, &data, &len, err);
 	if (rc)
 		return rc;
-	rc = loupe_policy_load(filters->policy_file, data, len, &filters->policy, &out->policy, err);
+	rc = loupe_policy_load(filters->policy_file, data, len, &filters->policy, &out->policy,
+			       err);
 	if (!rc) {
 		out->text = strndup(data, len);
 		rc = out->text ? 0 : loupe_error_set(err, -ENOMEM, "out of memory");
@@ -99,8 +101,8 @@ static int open_filter(const char *path, const char *data, size_t len, bool is_p
 	out->text = strndup(data, len);
 	if (!out->text)
 		return loupe_error_set(err, -ENOMEM, "out of memory");
-	rc = policy_input_compile(path, data, len, &filters->policy, &out->weights, &out->filter, &out->policy,
-				  err);
+	rc = policy_input_compile(path, data, len, &filters->policy, &out->weights, &out->filter,
+				  &out->policy, err);
 	out->counted |= !rc && out->policy->frequency.cnt;
 	return rc;
 }
@@ -225,9 +227,10 @@ int input_open(const char *path, const struct loupe_load_opts *opts,
 	} else if (loupe_filter_sniff(data, len)) {
 		rc = open_filter(path, data, len, false, filters, out, err);
 	} else if (!memchr(data, 0, len) && is_libbpf_talk(data, len)) {
-		rc = loupe_error_set(err, -EINVAL,
-				     "%s: messages of libbpf without a verifier log; bpftool -d prog load prints it",
-				     path);
+		rc = loupe_error_set(
+			err, -EINVAL,
+			"%s: messages of libbpf without a verifier log; bpftool -d prog load prints it",
+			path);
 	} else if (loupe_policy_sniff(data, len) && !is_assembler(path)) {
 		rc = open_filter(path, data, len, true, filters, out, err);
 	} else {

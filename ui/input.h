@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* A file that the user named: eBPF programs, a classic filter or a policy. The contents decide which. */
+/* A file that the user named: eBPF programs, a classic filter or a policy. The contents decide
+ * which. */
 #ifndef BPFLOUPE_UI_INPUT_H
 #define BPFLOUPE_UI_INPUT_H
 
@@ -18,12 +19,14 @@ struct input {
 	char *path;
 	struct loupe_program_list progs;
 	struct loupe_filter *filter;
-	struct loupe_policy *policy;  /* that the filter was made of or is explained by, NULL: none */
+	struct loupe_policy *policy;  /* that the filter was made of or is explained by, NULL:
+					 none */
 	struct loupe_weights weights; /* how often calls are made; no rows: unknown */
 	bool counted;		      /* weights are of a table, not what is usual */
 	uint32_t arch;		      /* AUDIT_ARCH_* of its calls where the filter does not say */
 	char *text;		      /* the policy's own, NULL: it was no policy */
-	struct loupe_log_file *log;   /* the log that progs are of and owned by, NULL: they are themselves */
+	struct loupe_log_file *log;   /* the log that progs are of and owned by, NULL: they are
+					 themselves */
 };
 
 /* How filters and policies are read. Zero-initialised: the defaults. */
@@ -51,8 +54,8 @@ int input_read(const char *path, char **data, size_t *len, struct loupe_error *e
  * @param err   filled on failure, may be NULL
  * @return 0 or a negative errno, as loupe_load_file() and loupe_filter_load()
  */
-int input_open(const char *path, const struct loupe_load_opts *opts, const struct input_filters *filters,
-	       struct input *out, struct loupe_error *err);
+int input_open(const char *path, const struct loupe_load_opts *opts,
+	       const struct input_filters *filters, struct input *out, struct loupe_error *err);
 
 /**
  * Opens a filter, or compiles a policy; anything else is an error.

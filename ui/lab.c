@@ -102,8 +102,8 @@ static void tell(char *why, size_t size, const char *text, const char *word)
 		snprintf(why, size, text, word);
 }
 
-static int change_opts(struct loupe_verify_opts *opts, const char *knob, const char *value, char *why,
-		       size_t size)
+static int change_opts(struct loupe_verify_opts *opts, const char *knob, const char *value,
+		       char *why, size_t size)
 {
 	for (size_t i = 0; i < KNOBS; i++) {
 		if (strcmp(knobs[i].name, knob) != 0)
@@ -114,8 +114,10 @@ static int change_opts(struct loupe_verify_opts *opts, const char *knob, const c
 			snprintf(why, size, "%s takes %s, not '%s'", knob, knobs[i].values, value);
 		return -EINVAL;
 	}
-	tell(why, size, "no knob '%s': evict, pruning, checkpoints, states, keep, allocator, privileged or "
-			"insn-limit", knob);
+	tell(why, size,
+	     "no knob '%s': evict, pruning, checkpoints, states, keep, allocator, privileged or "
+	     "insn-limit",
+	     knob);
 	return -EINVAL;
 }
 
@@ -166,7 +168,8 @@ int lab_sweep(struct lab *lab, const struct loupe_verify_opts *base, const char 
 	int rc = 0;
 
 	if (!equals) {
-		tell(why, size, "a sweep is written KNOB=VALUE,VALUE…, as evict=off,1,3, not '%s'", sweep);
+		tell(why, size, "a sweep is written KNOB=VALUE,VALUE…, as evict=off,1,3, not '%s'",
+		     sweep);
 		return -EINVAL;
 	}
 	for (value = equals + 1; !rc; value += strcspn(value, ",") + 1) {

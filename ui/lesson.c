@@ -27,7 +27,8 @@ static int folder_at(const char *path, char *buf, size_t size)
 
 int lesson_folder(char *buf, size_t size)
 {
-	/* from the running program's folder: a program or a test of the build tree, an installation */
+	/* from the running program's folder: a program or a test of the build tree, an
+	 * installation */
 	static const char *const beside[] = {
 		"../data/lessons",
 		"../../data/lessons",
@@ -71,7 +72,8 @@ static int find_file(uint32_t n, char *buf, size_t size)
 	while (rc && (entry = readdir(dir)) != NULL) {
 		size_t len = strlen(entry->d_name);
 
-		if (len < sizeof(ending) || strcmp(entry->d_name + len - sizeof(ending) + 1, ending) ||
+		if (len < sizeof(ending) ||
+		    strcmp(entry->d_name + len - sizeof(ending) + 1, ending) ||
 		    strncmp(entry->d_name, number, strlen(number)))
 			continue;
 		snprintf(buf, size, "%s/%s", folder, entry->d_name);
@@ -98,8 +100,8 @@ int lesson_open(uint32_t n, struct lesson *out, struct loupe_error *err)
 
 	*out = (struct lesson){ 0 };
 	if (rc)
-		return loupe_error_set(err, rc, "there is no lesson %u: bpfloupe --lesson lists them",
-				       n);
+		return loupe_error_set(err, rc,
+				       "there is no lesson %u: bpfloupe --lesson lists them", n);
 	return lesson_read(path, out, err);
 }
 
@@ -167,8 +169,8 @@ static int split_words(struct reader *reader, struct lesson_stop *stop)
 			return fault(reader, "a '[' without '](facts)'");
 		rc = add_span(reader, stop, at, (size_t)(open - at), NULL, 0);
 		if (!rc)
-			rc = add_span(reader, stop, open + 1, (size_t)(middle - open) - 1, middle + 2,
-				      (size_t)(close - middle) - 2);
+			rc = add_span(reader, stop, open + 1, (size_t)(middle - open) - 1,
+				      middle + 2, (size_t)(close - middle) - 2);
 		at = close + 1;
 	}
 	return rc;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Lessons: a program and a handful of stops in its exploration, with what is to be seen there. Every
- * claim of the words has a fact beside it that is checked against the trace. The files' format is
- * described in data/lessons/README.md.
+ * Lessons: a program and a handful of stops in its exploration, with what is to be seen there.
+ * Every claim of the words has a fact beside it that is checked against the trace. The files'
+ * format is described in data/lessons/README.md.
  */
 #ifndef BPFLOUPE_UI_LESSON_H
 #define BPFLOUPE_UI_LESSON_H

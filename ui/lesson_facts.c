@@ -57,7 +57,8 @@ static bool location(const struct fact *fact, const char *text, struct loupe_loc
 	*loc = (struct loupe_loc){ .frameno = (uint8_t)(fact->info.frame_cnt - 1) };
 	if (slot || *text == 'R')
 		n = strtoul(text + (slot ? 3 : 1), &end, 10);
-	if (!end || *end || (slot ? !n || n % LOUPE_REG_SIZE || n > LOUPE_MAX_STACK : n >= LOUPE_MAX_REG))
+	if (!end || *end ||
+	    (slot ? !n || n % LOUPE_REG_SIZE || n > LOUPE_MAX_STACK : n >= LOUPE_MAX_REG))
 		return differs(fact, "'%s' is no register or slot", text);
 	loc->kind = slot ? LOUPE_LOC_SLOT : LOUPE_LOC_REG;
 	loc->index = (uint8_t)(slot ? n / LOUPE_REG_SIZE - 1 : n);
@@ -115,7 +116,8 @@ static bool masks_have(const struct loupe_masks *masks, struct loupe_loc loc)
 }
 
 /* A location of a state, as words_value() takes it. */
-static bool value_in(const struct loupe_state *state, struct loupe_loc loc, struct loupe_value *value)
+static bool value_in(const struct loupe_state *state, struct loupe_loc loc,
+		     struct loupe_value *value)
 {
 	const struct loupe_frame *frame;
 
@@ -158,8 +160,9 @@ static bool is_insn(const struct fact *fact)
 static bool is_visit(const struct fact *fact)
 {
 	return same_number(fact,
-			   loupe_trace_visit_lower(fact->facts->trace, (uint32_t)fact->info.insn_idx,
-						   fact->step) + 1,
+			   loupe_trace_visit_lower(fact->facts->trace,
+						   (uint32_t)fact->info.insn_idx, fact->step) +
+				   1,
 			   "the visit");
 }
 
@@ -346,9 +349,9 @@ static bool is_alive(const struct fact *fact)
 {
 	struct loupe_checkpoint_info info;
 
-	return point(fact, &info) &&
-	       ((info.born <= fact->step && (info.evicted == LOUPE_NO_STEP || info.evicted > fact->step)) ||
-		differs(fact, "it is not there"));
+	return point(fact, &info) && ((info.born <= fact->step && (info.evicted == LOUPE_NO_STEP ||
+								   info.evicted > fact->step)) ||
+				      differs(fact, "it is not there"));
 }
 
 /* ---- values ------------------------------------------------------------------------------ */
@@ -447,7 +450,8 @@ static bool demands(const struct fact *fact)
 
 	if (!location(fact, fact->arg[0], &loc))
 		return false;
-	for (; loupe_trace_walk(fact->facts->trace, row, &walk) == 0 && walk.step == fact->step; row++) {
+	for (; loupe_trace_walk(fact->facts->trace, row, &walk) == 0 && walk.step == fact->step;
+	     row++) {
 		if (masks_have(&walk.want, loc))
 			return true;
 	}
@@ -464,7 +468,8 @@ static bool marks(const struct fact *fact)
 
 	if (!number(fact, fact->arg[0], &serial) || !location(fact, fact->arg[1], &loc))
 		return false;
-	for (; loupe_trace_mark(fact->facts->trace, row, &mark) == 0 && mark.step == fact->step; row++) {
+	for (; loupe_trace_mark(fact->facts->trace, row, &mark) == 0 && mark.step == fact->step;
+	     row++) {
 		if (mark.serial == serial && mark.kind == LOUPE_MARK_PRECISE &&
 		    masks_have(&mark.masks, loc))
 			return true;
@@ -482,7 +487,8 @@ static bool in_loop(const struct fact *fact)
 		return false;
 	a = loupe_trace_facts(fact->facts->trace, first);
 	b = loupe_trace_facts(fact->facts->trace, last);
-	return (a && b && a->scc && a->scc == b->scc) || differs(fact, "they are in no common loop");
+	return (a && b && a->scc && a->scc == b->scc) ||
+	       differs(fact, "they are in no common loop");
 }
 
 static bool processed(const struct fact *fact)
@@ -518,7 +524,8 @@ static bool with_knob(const struct fact *fact)
 	    !lab_do(&lab.runs[0], fact->facts->image, 1))
 		is = lab.runs[0].counters.insn_processed;
 	lab_finish(&lab);
-	return is == wanted || (is ? differs(fact, "it processes %" PRIu64 " instructions", is) : false);
+	return is == wanted ||
+	       (is ? differs(fact, "it processes %" PRIu64 " instructions", is) : false);
 }
 
 /* "key walk ] next-hit": what a key that the words speak of asks for. */

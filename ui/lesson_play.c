@@ -46,11 +46,13 @@ static void check(struct lesson_play *play, const struct subject *subject)
 	free(play->held);
 	play->wrong = 0;
 	play->held = calloc(stop->span_cnt, sizeof(*play->held));
-	if (!play->held || lesson_facts_init(&facts, subject->trace, subject->image, subject->names))
+	if (!play->held ||
+	    lesson_facts_init(&facts, subject->trace, subject->image, subject->names))
 		return;
 	for (uint32_t i = 0; i < stop->span_cnt; i++) {
-		play->held[i] = !stop->spans[i].fact ||
-				lesson_holds(&facts, stop->step, stop->spans[i].fact, why, sizeof(why));
+		play->held[i] =
+			!stop->spans[i].fact ||
+			lesson_holds(&facts, stop->step, stop->spans[i].fact, why, sizeof(why));
 		play->wrong += !play->held[i];
 	}
 	lesson_facts_finish(&facts);
@@ -128,12 +130,15 @@ static void gather(const struct lesson_play *play, struct words *words)
 
 		while (words->cnt < MAX_GLYPHS && (c = screen_next_glyph(&at)) != 0) {
 			words->glyph[words->cnt] = c;
-			words->role[words->cnt++] = wrong ? UI_MISS : span->fact ? UI_STRONG : UI_TEXT;
+			words->role[words->cnt++] = wrong	 ? UI_MISS
+						    : span->fact ? UI_STRONG
+								 : UI_TEXT;
 		}
 	}
 }
 
-/* Breaks the words at blanks into rows of w columns. @return rows; draws them if there is a screen */
+/* Breaks the words at blanks into rows of w columns. @return rows; draws them if there is a
+ * screen */
 static int lay(const struct words *words, struct screen *screen, struct rect at)
 {
 	int rows = 0;

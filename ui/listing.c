@@ -73,7 +73,8 @@ int listing_insn_text(const struct listing *listing, uint32_t insn, bool code, c
 		return 0;
 	}
 	/* in a log's program; no kernel takes code 0 */
-	if (listing->source && !listing->insns[insn].code && loupe_source_is_logged(listing->source))
+	if (listing->source && !listing->insns[insn].code &&
+	    loupe_source_is_logged(listing->source))
 		return snprintf(buf, size, "(not in the log)");
 	pair[0] = listing->insns[insn];
 	/* a long constant whose second half is missing has a zero there */

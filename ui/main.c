@@ -50,30 +50,43 @@ static int cmd_explore(const struct args *args)
 }
 
 static const struct command commands[] = {
-	{ NULL, FOR_EXPLORE, "[FILE...]", "explore programs or filters; without a terminal: a summary", cmd_explore, true },
-	{ "verify", FOR_VERIFY, "FILE", "verify a program and print the kernel's log of it", cmd_verify, false },
-	{ "stat", FOR_STAT, "FILE...", "verdicts and counters of all programs, as veristat", cmd_stat, true },
-	{ "disasm", FOR_DISASM, "FILE", "print instructions in the assembler's syntax", cmd_disasm, false },
-	{ "cfg", FOR_CFG, "FILE", "draw the control-flow graph of a program or filter", cmd_cfg, false },
-	{ "compile", FOR_COMPILE, "POLICY", "make a seccomp filter of a policy", cmd_compile, false },
-	{ "optimize", FOR_OPTIMIZE, "POLICY|FILTER", "make a classic filter shorter, of a policy: as short as can be", cmd_optimize, false },
-	{ "eval", FOR_EVAL, "POLICY|FILTER CALL [ARG...]", "run a seccomp filter on a system call, or on a table of them", cmd_eval, true },
-	{ "bench", FOR_BENCH, "FILE", "time the model and the running kernel in turn (root)", cmd_bench, false },
-	{ "lab", FOR_LAB, "FILE...", "verify programs under other rules and compare the counters", cmd_lab, true },
-	{ "parity", FOR_PARITY, "FILE...", "compare the model with the running kernel (root)", cmd_parity, true },
+	{ NULL, FOR_EXPLORE, "[FILE...]",
+	  "explore programs or filters; without a terminal: a summary", cmd_explore, true },
+	{ "verify", FOR_VERIFY, "FILE", "verify a program and print the kernel's log of it",
+	  cmd_verify, false },
+	{ "stat", FOR_STAT, "FILE...", "verdicts and counters of all programs, as veristat",
+	  cmd_stat, true },
+	{ "disasm", FOR_DISASM, "FILE", "print instructions in the assembler's syntax", cmd_disasm,
+	  false },
+	{ "cfg", FOR_CFG, "FILE", "draw the control-flow graph of a program or filter", cmd_cfg,
+	  false },
+	{ "compile", FOR_COMPILE, "POLICY", "make a seccomp filter of a policy", cmd_compile,
+	  false },
+	{ "optimize", FOR_OPTIMIZE, "POLICY|FILTER",
+	  "make a classic filter shorter, of a policy: as short as can be", cmd_optimize, false },
+	{ "eval", FOR_EVAL, "POLICY|FILTER CALL [ARG...]",
+	  "run a seccomp filter on a system call, or on a table of them", cmd_eval, true },
+	{ "bench", FOR_BENCH, "FILE", "time the model and the running kernel in turn (root)",
+	  cmd_bench, false },
+	{ "lab", FOR_LAB, "FILE...", "verify programs under other rules and compare the counters",
+	  cmd_lab, true },
+	{ "parity", FOR_PARITY, "FILE...", "compare the model with the running kernel (root)",
+	  cmd_parity, true },
 };
 
 enum { COMMANDS = sizeof(commands) / sizeof(commands[0]) };
 
 static void write_help(FILE *out)
 {
-	fprintf(out, "bpfloupe %s: see what the optimizer did to a BPF program, and everything the verifier did with it\n\nusage:\n",
+	fprintf(out,
+		"bpfloupe %s: see what the optimizer did to a BPF program, and everything the verifier did with it\n\nusage:\n",
 		BPFLOUPE_VERSION);
 	for (size_t i = 0; i < COMMANDS; i++) {
 		char left[64];
 
-		snprintf(left, sizeof(left), "bpfloupe %s%s%s", commands[i].name ? commands[i].name : "",
-			 commands[i].name ? " " : "", commands[i].synopsis);
+		snprintf(left, sizeof(left), "bpfloupe %s%s%s",
+			 commands[i].name ? commands[i].name : "", commands[i].name ? " " : "",
+			 commands[i].synopsis);
 		if (strlen(left) > 26)
 			fprintf(out, "  %s\n%29s%s\n", left, "", commands[i].what);
 		else
@@ -81,11 +94,12 @@ static void write_help(FILE *out)
 	}
 	fprintf(out, "\nbpfloupe COMMAND --help tells a command's options. Of the explorer:\n");
 	args_write_options(out, FOR_EXPLORE, NULL, false);
-	fprintf(out, "\nFILE: an ELF object, an executable with BPF objects inside, assembler text (.bpfasm), a\n"
-		     "classic filter (sock_filter bytes, tcpdump -ddd text, C initializers), a seccomp policy (OCI\n"
-		     "or Docker JSON, Firecracker JSON, minijail text), or, for the explorer and stat, a verifier\n"
-		     "log as the kernel or libbpf printed it; - is standard input.\n"
-		     "Exit status: 0 accepted or done, 1 rejected or different, 2 usage or unreadable input, 3 not judged.\n");
+	fprintf(out,
+		"\nFILE: an ELF object, an executable with BPF objects inside, assembler text (.bpfasm), a\n"
+		"classic filter (sock_filter bytes, tcpdump -ddd text, C initializers), a seccomp policy (OCI\n"
+		"or Docker JSON, Firecracker JSON, minijail text), or, for the explorer and stat, a verifier\n"
+		"log as the kernel or libbpf printed it; - is standard input.\n"
+		"Exit status: 0 accepted or done, 1 rejected or different, 2 usage or unreadable input, 3 not judged.\n");
 }
 
 static void write_command_help(FILE *out, const struct command *command)
@@ -160,7 +174,8 @@ static int run(int argc, char **argv)
 	if (argc == 1 && !strcmp(argv[0], "--bash-completion"))
 		return write_bash_completion(stdout);
 	command = find_command(&argc, &argv);
-	err = args_parse(&args, command->id, command->name ? command->name : "bpfloupe", argc, argv);
+	err = args_parse(&args, command->id, command->name ? command->name : "bpfloupe", argc,
+			 argv);
 	if (err)
 		return err;
 	if (args.help) {
@@ -181,17 +196,21 @@ static int run(int argc, char **argv)
 	}
 	if (!args.file_cnt && !args.generate && !args.lessons) {
 		if (command->name)
-			return complain_text("%s needs a file; see bpfloupe %s --help", command->name,
-					     command->name);
+			return complain_text("%s needs a file; see bpfloupe %s --help",
+					     command->name, command->name);
 		write_help(stderr);
 		return STATUS_USAGE;
 	}
 	/* a command that is spelled wrong reads as a file */
-	if (!command->name && args.file_cnt && !strpbrk(args.files[0], "./:-") && access(args.files[0], F_OK))
-		return complain_text("there is no command '%s', nor such a file; see bpfloupe --help", args.files[0]);
+	if (!command->name && args.file_cnt && !strpbrk(args.files[0], "./:-") &&
+	    access(args.files[0], F_OK))
+		return complain_text(
+			"there is no command '%s', nor such a file; see bpfloupe --help",
+			args.files[0]);
 	if (args.file_cnt && args.generate)
-		return complain_text("--generate compares random programs instead of files; leave out %s",
-				     args.files[0]);
+		return complain_text(
+			"--generate compares random programs instead of files; leave out %s",
+			args.files[0]);
 	if (args.file_cnt > 1 && !command->many)
 		return complain_text("%s takes one file, not %u", command->name, args.file_cnt);
 	if (command->name)

@@ -14,13 +14,14 @@ static void tell_notes(const char *path, const struct loupe_policy *policy)
 	if (policy->note_cnt == 1)
 		fprintf(stderr, "bpfloupe: %s: left out: %s\n", path, policy->notes[0]);
 	else if (policy->note_cnt)
-		fprintf(stderr, "bpfloupe: %s: left out %u names and architectures: %s, ...\n", path,
-			policy->note_cnt, policy->notes[0]);
+		fprintf(stderr, "bpfloupe: %s: left out %u names and architectures: %s, ...\n",
+			path, policy->note_cnt, policy->notes[0]);
 }
 
-int policy_input_compile(const char *path, const void *data, size_t len, const struct loupe_policy_opts *opts,
-			 struct loupe_weights *weights, struct loupe_filter **out,
-			 struct loupe_policy **policy_out, struct loupe_error *err)
+int policy_input_compile(const char *path, const void *data, size_t len,
+			 const struct loupe_policy_opts *opts, struct loupe_weights *weights,
+			 struct loupe_filter **out, struct loupe_policy **policy_out,
+			 struct loupe_error *err)
 {
 	struct loupe_policy *policy;
 	int rc = loupe_policy_load(path, data, len, opts, &policy, err);

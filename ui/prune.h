@@ -71,7 +71,8 @@ struct prune_cell {
 
 enum {
 	PRUNE_CACHED = 64,
-	PRUNE_DIFFS = LOUPE_MAX_FRAMES * (LOUPE_MAX_REG + LOUPE_MAX_SLOTS + 1) + 4, /* there may be */
+	/* there may be */
+	PRUNE_DIFFS = LOUPE_MAX_FRAMES * (LOUPE_MAX_REG + LOUPE_MAX_SLOTS + 1) + 4,
 };
 
 /* What came of a run in which a checkpoint was kept that is evicted otherwise. */
@@ -182,7 +183,8 @@ void prune_keep_words(const struct prune_view *prune, const struct prune_event *
  */
 void prune_why(const struct prune_view *prune, const struct loupe_compare_info *compare,
 	       struct loupe_loc loc, char *buf, size_t size);
-/** Row of the demand that made a location precise before a comparison, LOUPE_NO_ROW if there is none. */
+/** Row of the demand that made a location precise before a comparison, LOUPE_NO_ROW if there is
+ * none. */
 uint64_t prune_demand(const struct prune_view *prune, const struct loupe_compare_info *compare,
 		      struct loupe_loc loc);
 /** The way from the demand to the checkpoint: "57: R2 → #21 R2 → #17 R6"; "" if there is none. */

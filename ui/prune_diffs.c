@@ -16,8 +16,8 @@ int prune_fill_diffs(struct prune_view *prune, const struct loupe_compare_info *
 	if (!prune->diffs)
 		return -ENOMEM;
 	prune->differing = compare->row;
-	rc = loupe_cursor_compare_diffs(prune->then, prune->now, compare->row, prune->diffs, PRUNE_DIFFS,
-					&prune->diff_cnt);
+	rc = loupe_cursor_compare_diffs(prune->then, prune->now, compare->row, prune->diffs,
+					PRUNE_DIFFS, &prune->diff_cnt);
 	if (rc || prune->diff_cnt > PRUNE_DIFFS)
 		prune->diff_cnt = 0;
 	if (rc)
@@ -50,8 +50,8 @@ const struct loupe_diff *prune_diff_of(const struct prune_view *prune, struct lo
 	struct loupe_loc at;
 
 	for (uint32_t i = 0; i < prune->diff_cnt; i++) {
-		if (loc_of(&prune->diffs[i], &at) && at.kind == loc.kind && at.frameno == loc.frameno &&
-		    at.index == loc.index)
+		if (loc_of(&prune->diffs[i], &at) && at.kind == loc.kind &&
+		    at.frameno == loc.frameno && at.index == loc.index)
 			return &prune->diffs[i];
 	}
 	return NULL;

@@ -79,7 +79,8 @@ static void done(struct job *base)
 	if (base->rc == 0)
 		prune->kept[job->kept.serial % PRUNE_CACHED] = job->kept;
 	else
-		tui_say(prune->view.tui, UI_NOTICE, base->rc == -ECANCELED ? "stopped" : "out of memory");
+		tui_say(prune->view.tui, UI_NOTICE,
+			base->rc == -ECANCELED ? "stopped" : "out of memory");
 	free(job);
 }
 
@@ -98,7 +99,8 @@ void prune_keep(struct prune_view *prune, const struct prune_event *event)
 	if (prune->keeping)
 		jobs_cancel(tui_jobs(prune->view.tui), prune->keeping);
 	if (!prune->view.subject->image) {
-		tui_say(prune->view.tui, UI_NOTICE, "only a program can be verified again, not a log");
+		tui_say(prune->view.tui, UI_NOTICE,
+			"only a program can be verified again, not a log");
 		return;
 	}
 	job = calloc(1, sizeof(*job));
@@ -141,7 +143,8 @@ static const char *verdict_word(enum loupe_verdict verdict)
 	return words[verdict];
 }
 
-void prune_keep_words(const struct prune_view *prune, const struct prune_event *event, char *buf, size_t size)
+void prune_keep_words(const struct prune_view *prune, const struct prune_event *event, char *buf,
+		      size_t size)
 {
 	const struct loupe_verify_result *was = &prune->view.subject->result;
 	const struct prune_kept *kept = prune_kept_of(prune, event->serial);
@@ -154,28 +157,35 @@ void prune_keep_words(const struct prune_view *prune, const struct prune_event *
 		return;
 	}
 	if (!kept) {
-		snprintf(buf, size, "Enter: would it have pruned something later? Verifies again with it kept.");
+		snprintf(
+			buf, size,
+			"Enter: would it have pruned something later? Verifies again with it kept.");
 		return;
 	}
 	number_text(compares, kept->compares);
 	if (kept->hits)
-		len = (size_t)snprintf(buf, size,
-				       "Kept, it would have pruned %s path%s in %s more comparison%s, the first at "
-				       "step %s",
-				       number_text(hits, kept->hits), kept->hits == 1 ? "" : "s", compares,
-				       kept->compares == 1 ? "" : "s", number_text(step, kept->first_hit));
+		len = (size_t)snprintf(
+			buf, size,
+			"Kept, it would have pruned %s path%s in %s more comparison%s, the first at "
+			"step %s",
+			number_text(hits, kept->hits), kept->hits == 1 ? "" : "s", compares,
+			kept->compares == 1 ? "" : "s", number_text(step, kept->first_hit));
 	else
-		len = (size_t)snprintf(buf, size, "Kept, it would have pruned nothing, in %s more comparison%s",
-				       compares, kept->compares == 1 ? "" : "s");
+		len = (size_t)snprintf(
+			buf, size, "Kept, it would have pruned nothing, in %s more comparison%s",
+			compares, kept->compares == 1 ? "" : "s");
 	if (len < size && kept->insns == was->counters.insn_processed)
-		len += (size_t)snprintf(buf + len, size - len, "; the program takes the same %s instructions",
+		len += (size_t)snprintf(buf + len, size - len,
+					"; the program takes the same %s instructions",
 					number_text(insns, kept->insns));
 	else if (len < size)
-		len += (size_t)snprintf(buf + len, size - len, ": the program takes %s instructions, not %s",
+		len += (size_t)snprintf(buf + len, size - len,
+					": the program takes %s instructions, not %s",
 					number_text(insns, kept->insns),
 					number_text(before, was->counters.insn_processed));
 	if (len < size && kept->verdict != was->verdict)
-		len += (size_t)snprintf(buf + len, size - len, ", and is %s", verdict_word(kept->verdict));
+		len += (size_t)snprintf(buf + len, size - len, ", and is %s",
+					verdict_word(kept->verdict));
 	if (len < size)
 		snprintf(buf + len, size - len, ".");
 }

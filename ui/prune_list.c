@@ -291,10 +291,11 @@ static void draw_selected(struct prune_view *prune, struct screen *screen, struc
 		prune_other_diffs(prune, others, sizeof(others));
 	if (event->kind == PRUNE_EVICT)
 		prune_keep_words(prune, event, kept, sizeof(kept));
-	snprintf(text, sizeof(text), "%s%s%s%s%s%s%s", prune_event_words(prune, n), *kept ? ". " : "", kept,
-		 *why ? ". It had to match: " : "", why, *others ? ". Differs too: " : "", others);
-	wrap_text(screen, (struct rect){ at.x + 1, at.y, at.w - 2, at.h }, pen.x - at.x - 1, UI_STRONG,
-		  text);
+	snprintf(text, sizeof(text), "%s%s%s%s%s%s%s", prune_event_words(prune, n),
+		 *kept ? ". " : "", kept, *why ? ". It had to match: " : "", why,
+		 *others ? ". Differs too: " : "", others);
+	wrap_text(screen, (struct rect){ at.x + 1, at.y, at.w - 2, at.h }, pen.x - at.x - 1,
+		  UI_STRONG, text);
 }
 
 void prune_draw_list(struct prune_view *prune, struct screen *screen, struct rect area)
@@ -304,7 +305,8 @@ void prune_draw_list(struct prune_view *prune, struct screen *screen, struct rec
 	char title[96], number[NUMBER_TEXT], insn[160];
 
 	snprintf(title, sizeof(title), "checkpoints at insn %u", prune->insn);
-	inner = pane_frame(screen, (struct rect){ area.x, area.y, area.w, area.h - 4 }, title, true);
+	inner = pane_frame(screen, (struct rect){ area.x, area.y, area.w, area.h - 4 }, title,
+			   true);
 	listing_insn_text(&prune->listing, prune->insn, false, insn, sizeof(insn));
 	snprintf(title, sizeof(title), "%s events", number_text(number, prune->event_cnt));
 	pane_note(screen, area, UI_DIM, title);

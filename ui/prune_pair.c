@@ -185,7 +185,8 @@ static int add_slot(const struct making *making, uint32_t frameno, uint8_t spi)
 	memcpy(cell->now, now, sizeof(now));
 	mark = mark_slot(slot_at(old, spi), slot_at(cur, spi), making->event->compare.mode);
 	if (mark == PRUNE_ABSENT) {
-		slot_text(making->birth->frame[frameno], spi, names, cell->then, sizeof(cell->then));
+		slot_text(making->birth->frame[frameno], spi, names, cell->then,
+			  sizeof(cell->then));
 		if (*cell->then)
 			mark = PRUNE_DEAD;
 	}
@@ -268,7 +269,8 @@ bool prune_next_diff(struct prune_view *prune, bool forward)
 
 	for (int64_t at = scroll->cursor + (forward ? 1 : -1); at >= 0 && at < prune->cell_cnt;
 	     at += forward ? 1 : -1) {
-		if (prune->cells[at].mark != PRUNE_DECIDED && prune->cells[at].mark != PRUNE_DIFFERS)
+		if (prune->cells[at].mark != PRUNE_DECIDED &&
+		    prune->cells[at].mark != PRUNE_DIFFERS)
 			continue;
 		scroll_to(scroll, at, prune->cell_cnt, prune->h[PRUNE_PAIR]);
 		return true;
@@ -306,7 +308,8 @@ static void draw_cell(const struct prune_view *prune, const struct prune_cell *c
 		return;
 	}
 	/* frames have rows of their own */
-	words_loc(&(struct loupe_loc){ cell->loc.kind, 0, cell->loc.index }, false, name, sizeof(name));
+	words_loc(&(struct loupe_loc){ cell->loc.kind, 0, cell->loc.index }, false, name,
+		  sizeof(name));
 	pen_printf(&pen, cell->mark == PRUNE_DEAD ? UI_DEAD : UI_REG, " %-6s ", name);
 	pen.end = pen.x + value;
 	pen_text(&pen, looks[cell->mark].then, cell->then);
@@ -387,8 +390,8 @@ static void draw_answer(struct prune_view *prune, const struct prune_event *even
 	if (event->compare.outcome == LOUPE_CMP_INFINITE_LOOP) {
 		const struct explanation *how = explain_error("infinite loop detected");
 
-		wrap_text(screen, (struct rect){ at.x + 1, row, at.w - 2, at.y + at.h - row }, 0, UI_NOTICE,
-			  how ? how->ways : "");
+		wrap_text(screen, (struct rect){ at.x + 1, row, at.w - 2, at.y + at.h - row }, 0,
+			  UI_NOTICE, how ? how->ways : "");
 		return;
 	}
 	if (!cell || cell->kind != PRUNE_CELL_LOC)
@@ -401,7 +404,8 @@ static void draw_answer(struct prune_view *prune, const struct prune_event *even
 		diff_words(prune, event, diff, words, sizeof(words));
 	else
 		snprintf(words, sizeof(words), "%s", prune_mark_words(cell->mark));
-	snprintf(text, sizeof(text), "%s%s%s%s%s", words, *why ? "; " : "", why, *chain ? "; " : "", chain);
+	snprintf(text, sizeof(text), "%s%s%s%s%s", words, *why ? "; " : "", why, *chain ? "; " : "",
+		 chain);
 	pen = pen_at(screen, at.x + 1, row, at.w - 2);
 	pen_printf(&pen, UI_REG, "%s ", name);
 	wrap_text(screen, (struct rect){ at.x + 1, row, at.w - 2, at.y + at.h - row },
@@ -417,12 +421,14 @@ void prune_draw_pair(struct prune_view *prune, struct screen *screen, struct rec
 
 	snprintf(title, sizeof(title), "checkpoint #%u and the state at insn %u", event->serial,
 		 prune->insn);
-	inner = pane_frame(screen, (struct rect){ area.x, area.y, area.w, area.h - 4 }, title, true);
+	inner = pane_frame(screen, (struct rect){ area.x, area.y, area.w, area.h - 4 }, title,
+			   true);
 	snprintf(title, sizeof(title), "event %lld of %llu", (long long)prune->paired + 1,
 		 (unsigned long long)prune->event_cnt);
 	if (prune->diff_cnt > 1 && area.w >= WIDE)
-		snprintf(title, sizeof(title), "%u differences  event %lld of %llu", prune->diff_cnt,
-			 (long long)prune->paired + 1, (unsigned long long)prune->event_cnt);
+		snprintf(title, sizeof(title), "%u differences  event %lld of %llu",
+			 prune->diff_cnt, (long long)prune->paired + 1,
+			 (unsigned long long)prune->event_cnt);
 	pane_note(screen, area, UI_DIM, title);
 	draw_head(prune, event, screen, (struct rect){ inner.x, inner.y, inner.w, 1 });
 	inner.y++;

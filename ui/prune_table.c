@@ -117,7 +117,8 @@ static void find_reason(const struct prune_view *prune, struct prune_row *row, s
 	for (int pass = 0; pass < 2; pass++) {
 		from = 0;
 		do {
-			got = loupe_trace_insn_compares(prune->trace, row->insn, from, chunk, CHUNK);
+			got = loupe_trace_insn_compares(prune->trace, row->insn, from, chunk,
+							CHUNK);
 			for (uint64_t i = 0; i < got; i++) {
 				const struct loupe_compare_info *info = &chunk[i];
 				uint32_t *cnt;
@@ -128,9 +129,9 @@ static void find_reason(const struct prune_view *prune, struct prune_row *row, s
 				if (pass) {
 					*cnt = 0;
 				} else if (++*cnt > row->reason.cnt) {
-					row->reason = (struct prune_reason){ info->diff, info->frameno,
-									     info->reg, info->spi,
-									     *cnt };
+					row->reason =
+						(struct prune_reason){ info->diff, info->frameno,
+								       info->reg, info->spi, *cnt };
 				}
 			}
 			if (got)
@@ -435,7 +436,8 @@ void prune_draw_table(struct prune_view *prune, struct screen *screen, struct re
 
 	if (!prune->row_cnt) {
 		pen = pen_at(screen, area.x + 2, area.y + area.h / 2, area.w - 4);
-		pen_text(&pen, UI_NOTICE, "No state was ever stored: there was nothing to prune with.");
+		pen_text(&pen, UI_NOTICE,
+			 "No state was ever stored: there was nothing to prune with.");
 		return;
 	}
 	prune->h[PRUNE_TABLE] = h;

@@ -100,9 +100,10 @@ void prune_why(const struct prune_view *prune, const struct loupe_compare_info *
 	if (mark.walk == LOUPE_NO_ROW || loupe_trace_walk(prune->trace, mark.walk, &walk))
 		snprintf(buf, size, "precise since step %s (insn %d)", step, insn);
 	else if (walk.propagated)
-		snprintf(buf, size,
-			 "precise since step %s, because the checkpoint that covers insn %d needs it",
-			 step, insn);
+		snprintf(
+			buf, size,
+			"precise since step %s, because the checkpoint that covers insn %d needs it",
+			step, insn);
 	else
 		snprintf(buf, size, "precise since step %s, because %s at insn %d", step,
 			 need_of(prune, insn), insn);

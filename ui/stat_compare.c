@@ -630,7 +630,8 @@ static json_t *json_number(double number)
 	return json_real(number);
 }
 
-/* A value: null if that table has none, a number if it is one. A difference comes with its share. */
+/* A value: null if that table has none, a number if it is one. A difference comes with its
+ * share. */
 static void add_json(json_t *object, const struct comparison *c, const struct pair *pair,
 		     const struct key *key)
 {

@@ -20,19 +20,68 @@ static const struct {
 	size_t off;
 	bool by_default;
 } columns[] = {
-	{ "file_name", { "filename", "file" }, "File", CELL_TEXT, offsetof(struct stat_row, file_name), true },
-	{ "prog_name", { "progname", "prog" }, "Program", CELL_TEXT, offsetof(struct stat_row, prog_name), true },
+	{ "file_name",
+	  { "filename", "file" },
+	  "File",
+	  CELL_TEXT,
+	  offsetof(struct stat_row, file_name),
+	  true },
+	{ "prog_name",
+	  { "progname", "prog" },
+	  "Program",
+	  CELL_TEXT,
+	  offsetof(struct stat_row, prog_name),
+	  true },
 	{ "verdict", { NULL }, "Verdict", CELL_TEXT, offsetof(struct stat_row, verdict), true },
-	{ "duration", { "dur" }, "Duration (us)", CELL_NUMBER, offsetof(struct stat_row, duration), true },
-	{ "total_insns", { "insns" }, "Insns", CELL_NUMBER, offsetof(struct stat_row, total_insns), true },
-	{ "total_states", { "states" }, "States", CELL_NUMBER, offsetof(struct stat_row, total_states), true },
-	{ "peak_states", { NULL }, "Peak states", CELL_NUMBER, offsetof(struct stat_row, peak_states), true },
-	{ "max_states_per_insn", { NULL }, "Max states per insn", CELL_NUMBER,
-	  offsetof(struct stat_row, max_states_per_insn), true },
-	{ "prog_size", { "size" }, "Program size", CELL_NUMBER, offsetof(struct stat_row, prog_size), true },
+	{ "duration",
+	  { "dur" },
+	  "Duration (us)",
+	  CELL_NUMBER,
+	  offsetof(struct stat_row, duration),
+	  true },
+	{ "total_insns",
+	  { "insns" },
+	  "Insns",
+	  CELL_NUMBER,
+	  offsetof(struct stat_row, total_insns),
+	  true },
+	{ "total_states",
+	  { "states" },
+	  "States",
+	  CELL_NUMBER,
+	  offsetof(struct stat_row, total_states),
+	  true },
+	{ "peak_states",
+	  { NULL },
+	  "Peak states",
+	  CELL_NUMBER,
+	  offsetof(struct stat_row, peak_states),
+	  true },
+	{ "max_states_per_insn",
+	  { NULL },
+	  "Max states per insn",
+	  CELL_NUMBER,
+	  offsetof(struct stat_row, max_states_per_insn),
+	  true },
+	{ "prog_size",
+	  { "size" },
+	  "Program size",
+	  CELL_NUMBER,
+	  offsetof(struct stat_row, prog_size),
+	  true },
 	{ "stack", { NULL }, "Stack", CELL_NUMBER, offsetof(struct stat_row, stack), false },
-	{ "prog_type", { NULL }, "Program type", CELL_TEXT, offsetof(struct stat_row, prog_type), false },
-	{ "attach_type", { NULL }, "Attach type", CELL_TEXT, offsetof(struct stat_row, attach_type), false },
+	{ "prog_type",
+	  { NULL },
+	  "Program type",
+	  CELL_TEXT,
+	  offsetof(struct stat_row, prog_type),
+	  false },
+	{ "attach_type",
+	  { NULL },
+	  "Attach type",
+	  CELL_TEXT,
+	  offsetof(struct stat_row, attach_type),
+	  false },
 	{ "errno", { NULL }, "Errno", CELL_ERRNO, offsetof(struct stat_row, err), false },
 	{ "reason", { NULL }, "Reason", CELL_TEXT, offsetof(struct stat_row, reason), false },
 };
@@ -47,7 +96,8 @@ static bool is_name(const char *known, const char *name, size_t len)
 static int find_column(const char *name, size_t len)
 {
 	for (int i = 0; i < COLUMNS; i++) {
-		if (is_name(columns[i].name, name, len) || is_name(columns[i].names[0], name, len) ||
+		if (is_name(columns[i].name, name, len) ||
+		    is_name(columns[i].names[0], name, len) ||
 		    is_name(columns[i].names[1], name, len))
 			return i;
 	}
@@ -116,7 +166,7 @@ int stat_columns_parse(const char *text, struct stat_columns *out)
 	return out->cnt ? 0 : complain_text("-e and -s take names of columns, separated by commas");
 }
 
-/* --- cells --------------------------------------------------------------------------------------- */
+/* --- cells ------------------------------------------------------------------------------------ */
 
 static const char *text_cell(const struct stat_row *row, int column)
 {
@@ -129,7 +179,8 @@ static uint64_t number_cell(const struct stat_row *row, int column)
 {
 	const char *at = (const char *)row + columns[column].off;
 
-	return columns[column].type == CELL_ERRNO ? (uint64_t)*(const int *)at : *(const uint64_t *)at;
+	return columns[column].type == CELL_ERRNO ? (uint64_t) * (const int *)at
+						  : *(const uint64_t *)at;
 }
 
 /* The cell as text; control characters from names never leave here. */
@@ -176,7 +227,7 @@ void stat_sort(struct stat_table *table, const struct stat_columns *by)
 	}
 }
 
-/* --- filters -------------------------------------------------------------------------------------- */
+/* --- filters ---------------------------------------------------------------------------------- */
 
 enum operator { LESS_EQUAL, MORE_EQUAL, NOT_EQUAL, EQUAL, LESS, MORE, OPERATORS };
 
@@ -257,7 +308,8 @@ static bool passes(const struct stat_row *row, const struct filter *filter)
 		return match != filter->deny;
 	}
 	if (columns[filter->column].type == CELL_TEXT)
-		return matches(filter->value, text_cell(row, filter->column)) == (filter->op == EQUAL);
+		return matches(filter->value, text_cell(row, filter->column)) ==
+		       (filter->op == EQUAL);
 	have = number_cell(row, filter->column);
 	switch (filter->op) {
 	case LESS_EQUAL:
@@ -311,7 +363,7 @@ int stat_filter(struct stat_table *table, const char *filters)
 	return err;
 }
 
-/* --- writing --------------------------------------------------------------------------------------- */
+/* --- writing ---------------------------------------------------------------------------------- */
 
 enum { CELL_SIZE = 512 };
 
@@ -342,7 +394,8 @@ static void write_table(FILE *out, const struct stat_table *table, const struct 
 		for (uint32_t c = 0; c < cols->cnt; c++) {
 			cell_text(&table->rows[i], cols->at[c], cell, sizeof(cell));
 			fprintf(out, "%s%*s", c ? "  " : "",
-				columns[cols->at[c]].type == CELL_TEXT ? -width[c] : width[c], cell);
+				columns[cols->at[c]].type == CELL_TEXT ? -width[c] : width[c],
+				cell);
 		}
 		fputc('\n', out);
 	}

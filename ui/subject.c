@@ -126,8 +126,8 @@ static int compare_log(struct subject_work *work)
 	work->beside = malloc(sizeof(*work->beside));
 	if (!work->beside)
 		return -ENOMEM;
-	return beside_compare(subject->beside_path, subject->beside_log, subject->image, &work->opts,
-			      work->beside);
+	return beside_compare(subject->beside_path, subject->beside_log, subject->image,
+			      &work->opts, work->beside);
 }
 
 static int verify(struct subject_work *work)
@@ -163,15 +163,18 @@ static int optimize(struct subject_work *work)
 	int rc;
 
 	opts.weights = &input->weights;
-	rc = loupe_filter_optimize_proven(subject->filter, &opts, &work->rewrite, &work->proof, &work->level,
-					  &work->err);
+	rc = loupe_filter_optimize_proven(subject->filter, &opts, &work->rewrite, &work->proof,
+					  &work->level, &work->err);
 	if (!rc)
 		rc = loupe_filter_from_rewrite(subject->filter, work->rewrite,
-					       loupe_rewrite_edit_cnt(work->rewrite), &work->optimized, &work->err);
+					       loupe_rewrite_edit_cnt(work->rewrite),
+					       &work->optimized, &work->err);
 	if (!rc)
-		rc = loupe_why_create(subject->filter, input->policy, input->arch, &work->why[0], &work->err);
+		rc = loupe_why_create(subject->filter, input->policy, input->arch, &work->why[0],
+				      &work->err);
 	if (!rc)
-		rc = loupe_why_create(work->optimized, input->policy, input->arch, &work->why[1], &work->err);
+		rc = loupe_why_create(work->optimized, input->policy, input->arch, &work->why[1],
+				      &work->err);
 	return rc;
 }
 

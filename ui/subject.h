@@ -38,7 +38,8 @@ struct subject {
 	const struct loupe_filter *filter;
 	const struct loupe_logged *beside_log; /* a kernel's log to compare with, NULL: none */
 	const char *beside_path;
-	const struct loupe_logged *logged; /* the log that it is read from, NULL if it is verified */
+	const struct loupe_logged *logged; /* the log that it is read from, NULL if it is
+					      verified */
 	enum subject_state state;
 	struct subject *other;	/* that it is compared with, NULL: none */
 	bool is_b;		/* of two that are compared it is the second */

@@ -77,12 +77,13 @@ int term_open(const struct theme *theme, struct terminal **out, struct loupe_err
 		term->curses = newterm(NULL, term->out, term->in);
 	if (!term->curses) {
 		term_close(term);
-		return loupe_error_set(err, -ENOTTY,
-				       name && *name ?
-					       "this terminal (TERM=%s) is unknown here or cannot move its cursor; try TERM=xterm" :
-					       "no terminal (TERM is not set); use --script, or send the "
-					       "output to a file for a summary",
-				       name);
+		return loupe_error_set(
+			err, -ENOTTY,
+			name && *name
+				? "this terminal (TERM=%s) is unknown here or cannot move its cursor; try TERM=xterm"
+				: "no terminal (TERM is not set); use --script, or send the "
+				  "output to a file for a summary",
+			name);
 	}
 	term->strikes = name && strcmp(name, "linux") != 0 && strncmp(name, "vt", 2) != 0;
 	start_curses(term);

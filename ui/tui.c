@@ -247,8 +247,8 @@ static void subject_done(void *data, struct subject *subject)
 
 static struct job *start_job(struct tui *tui, struct subject *subject)
 {
-	struct job *job = subject_job(subject, subject->own_rules ? subject->own_rules : &tui->verify,
-				      subject_done, tui);
+	struct job *job = subject_job(
+		subject, subject->own_rules ? subject->own_rules : &tui->verify, subject_done, tui);
 
 	if (!job) {
 		tui_say(tui, UI_ERROR, "out of memory");
@@ -283,7 +283,8 @@ void tui_open(struct tui *tui, uint32_t n)
 		struct subject *old = tui_current_subject(tui);
 
 		close_subject_views(tui);
-		if (old && old->trace && !old->other && loupe_trace_bytes(old->trace) > KEEP_TRACE_BYTES)
+		if (old && old->trace && !old->other &&
+		    loupe_trace_bytes(old->trace) > KEEP_TRACE_BYTES)
 			subject_drop_trace(old);
 		tui->current = n;
 		tui->landed = false;
@@ -484,7 +485,8 @@ static void ask_kernel(struct tui *tui)
 		return;
 	}
 	if (subject->logged) {
-		tui_say(tui, UI_NOTICE, "this is what a kernel said; only a program can be asked about again");
+		tui_say(tui, UI_NOTICE,
+			"this is what a kernel said; only a program can be asked about again");
 		return;
 	}
 	if (subject->kernel == KERNEL_ASKED)
@@ -733,15 +735,17 @@ static int open_inputs(struct tui *tui)
 			subject->passes = opts->passes;
 			if (tui->beside.file && subject->image && !subject->logged) {
 				subject->beside_path = tui->beside.path;
-				subject->beside_log = beside_find(&tui->beside, subject_name(subject),
-								  total == 1, opts->prog_name);
+				subject->beside_log =
+					beside_find(&tui->beside, subject_name(subject), total == 1,
+						    opts->prog_name);
 				beside |= subject->beside_log != NULL;
 			}
 		}
 	}
 	if (tui->beside.file && !beside) {
-		fprintf(stderr, "bpfloupe: %s: not of %s; --prog chooses the program that it is of\n", opts->log,
-			total == 1 ? "this program" : "one of these programs");
+		fprintf(stderr,
+			"bpfloupe: %s: not of %s; --prog chooses the program that it is of\n",
+			opts->log, total == 1 ? "this program" : "one of these programs");
 		return -ENOENT;
 	}
 	return 0;

@@ -47,7 +47,8 @@ static enum ui_role verdict_words(const struct subject *subject, bool wide, cons
 		snprintf(text, size, " %u → %u insns  %s edits  -O%u ",
 			 loupe_rewrite_before(subject->rewrite)->cnt,
 			 loupe_rewrite_after(subject->rewrite)->cnt,
-			 number_text(steps, loupe_rewrite_edit_cnt(subject->rewrite)), subject->level);
+			 number_text(steps, loupe_rewrite_edit_cnt(subject->rewrite)),
+			 subject->level);
 		*word = subject->proof.verdict == LOUPE_PROOF_PROVEN ? " PROVEN " : " TESTED ";
 		return subject->proof.verdict == LOUPE_PROOF_PROVEN ? UI_ACCEPTED : UI_UNJUDGED;
 	}
@@ -201,7 +202,8 @@ static void draw_tabs(struct tui *tui, int w)
 		key_list(VIEW_ANY, (enum request)(REQ_VIEW_LIST + id), keys, sizeof(keys));
 		pen_printf(&pen, open ? UI_TAB_ACTIVE : UI_DIM, "%.1s", keys);
 		if (open || tabs != TABS_KEYS)
-			pen_printf(&pen, open ? UI_TAB_ACTIVE : UI_TAB, " %s", view_ops((enum view_id)id)->title);
+			pen_printf(&pen, open ? UI_TAB_ACTIVE : UI_TAB, " %s",
+				   view_ops((enum view_id)id)->title);
 		pen_text(&pen, UI_TEXT, tabs == TABS_WIDE ? "  " : " ");
 	}
 	draw_origin(&pen, tui_current_subject(tui));
@@ -306,8 +308,8 @@ static int draw_bar(struct tui *tui, int y, int w)
 	if (explanation) {
 		more = wrap_text(tui->screen, (struct rect){ 3, y + 1, w - 4, 2 }, 0, UI_NOTICE,
 				 explanation->rule);
-		more += wrap_text(tui->screen, (struct rect){ 3, y + 1 + more, w - 4, 2 }, 0, UI_TEXT,
-				  explanation->ways);
+		more += wrap_text(tui->screen, (struct rect){ 3, y + 1 + more, w - 4, 2 }, 0,
+				  UI_TEXT, explanation->ways);
 	}
 	return rows + more;
 }

@@ -125,7 +125,8 @@ static bool do_within(struct tui *tui, const char *arg)
 		return false;
 	}
 	if (tui->took_ms > ms) {
-		fprintf(stderr, "bpfloupe: the line before took %.1f ms, not at most %s\n", tui->took_ms, arg);
+		fprintf(stderr, "bpfloupe: the line before took %.1f ms, not at most %s\n",
+			tui->took_ms, arg);
 		tui->status = 1;
 	}
 	if (tui->took_ms > tui->slowest_ms)
@@ -173,10 +174,12 @@ static const struct command commands[] = {
 	{ "theme", ARG_THEME, do_theme, "dark|light|none", "change the colours" },
 	{ "level", ARG_LEVEL, NULL, "1|2|4|6", "log level of the log view" },
 	{ "edit", ARG_WORD, NULL, "N", "graph of a filter after N edits" },
-	{ "call", ARG_WORD, NULL, "NAME ARGUMENT...", "light the way of a system call in a filter's graphs" },
+	{ "call", ARG_WORD, NULL, "NAME ARGUMENT...",
+	  "light the way of a system call in a filter's graphs" },
 	{ "sort", ARG_WORD, NULL, "COLUMN", "sort a table by the column of that name" },
 	{ "by", ARG_WORD, NULL, "line|function|insn|branch", "what the costs are by" },
-	{ "run", ARG_WORD, NULL, "KNOB=VALUES", "in the lab: verify under other rules, as evict=off,1,7" },
+	{ "run", ARG_WORD, NULL, "KNOB=VALUES",
+	  "in the lab: verify under other rules, as evict=off,1,7" },
 	{ "export", ARG_FILE, do_export, "FILE", "write everything that the view shows as text" },
 	{ "save-screen", ARG_FILE, do_save_screen, "FILE",
 	  "write the screen as text, or as a picture if FILE ends in .svg" },

@@ -89,7 +89,8 @@ int tui_script(struct tui *tui, const char *path)
 		}
 	}
 	if (tui->slowest_ms > 0)
-		fprintf(stderr, "bpfloupe: slowest line that had to be within a time: %.1f ms\n", tui->slowest_ms);
+		fprintf(stderr, "bpfloupe: slowest line that had to be within a time: %.1f ms\n",
+			tui->slowest_ms);
 	if (ferror(in)) {
 		fprintf(stderr, "bpfloupe: cannot read %s: %s\n", path, strerror(errno));
 		tui->status = 2;

@@ -46,7 +46,9 @@ static uint8_t base_of(const struct loupe_insn *insn)
 	case 1: /* LDX */
 		return insn->src_reg;
 	case 5: /* JMP: a call's or the program's result, or what is compared */
-		return (insn->code & 0xf0) == 0x80 ? 1 : (insn->code & 0xf0) == 0x90 ? 0 : insn->dst_reg;
+		return (insn->code & 0xf0) == 0x80   ? 1
+		       : (insn->code & 0xf0) == 0x90 ? 0
+						     : insn->dst_reg;
 	default:
 		return insn->dst_reg;
 	}
@@ -56,8 +58,8 @@ static bool has_value(struct blame_view *view, uint32_t step, struct loupe_loc l
 {
 	struct loupe_value value;
 
-	return loupe_trace_value(view->view.subject->trace, step, loc, &value) == 0 && value.present &&
-	       (loc.kind == LOUPE_LOC_SLOT || value.reg.type != NOT_INIT);
+	return loupe_trace_value(view->view.subject->trace, step, loc, &value) == 0 &&
+	       value.present && (loc.kind == LOUPE_LOC_SLOT || value.reg.type != NOT_INIT);
 }
 
 static void show_step(struct blame_view *view, uint32_t step)
@@ -118,7 +120,8 @@ static void row_words(const struct blame_row *row, char *buf, size_t size)
 		blame_words(&row->link, buf, size);
 }
 
-static void row_value(const struct blame_view *view, const struct blame_row *row, char *buf, size_t size)
+static void row_value(const struct blame_view *view, const struct blame_row *row, char *buf,
+		      size_t size)
 {
 	buf[0] = '\0';
 	if (!row->aside)
@@ -216,8 +219,8 @@ static struct footing footing_of(struct blame_view *view)
 		if (row->aside)
 			snprintf(footing.link, sizeof(footing.link), "%s", how);
 		else
-			snprintf(footing.link, sizeof(footing.link), "%.31s: %.100s; %.239s", name, how,
-				 value);
+			snprintf(footing.link, sizeof(footing.link), "%.31s: %.100s; %.239s", name,
+				 how, value);
 	}
 	return footing;
 }
@@ -227,8 +230,9 @@ static int draw_footing(const struct footing *footing, struct screen *screen, st
 	int y = at.y, end = at.y + at.h;
 
 	if (*footing->answer)
-		y += wrap_text(screen, (struct rect){ at.x + 1, y, at.w - 2, end - y < 3 ? end - y : 3 },
-			       0, UI_STRONG, footing->answer);
+		y += wrap_text(screen,
+			       (struct rect){ at.x + 1, y, at.w - 2, end - y < 3 ? end - y : 3 }, 0,
+			       UI_STRONG, footing->answer);
 	if (!footing->explanation)
 		return y;
 	y += wrap_text(screen, (struct rect){ at.x + 1, y, at.w - 2, end - y }, 0, UI_NOTICE,
@@ -249,7 +253,8 @@ static void draw(struct view *base, struct screen *screen, struct rect area)
 	if (!view->made) {
 		screen_text(screen, area.x + 2, area.y + 1, area.w - 4, UI_NOTICE,
 			    "No step is selected; the error is not about one.");
-		draw_footing(&footing, screen, (struct rect){ area.x, area.y + 3, area.w, area.h - 3 });
+		draw_footing(&footing, screen,
+			     (struct rect){ area.x, area.y + 3, area.w, area.h - 3 });
 		return;
 	}
 	if (foot > area.h / 2)
@@ -257,7 +262,8 @@ static void draw(struct view *base, struct screen *screen, struct rect area)
 	words_loc(&view->blame.loc, false, name, sizeof(name));
 	snprintf(title, sizeof(title), "where %s at insn %d comes from", name,
 		 loupe_trace_step_insn(base->subject->trace, view->blame.step));
-	inner = pane_frame(screen, (struct rect){ area.x, area.y, area.w, area.h - foot }, title, true);
+	inner = pane_frame(screen, (struct rect){ area.x, area.y, area.w, area.h - foot }, title,
+			   true);
 	snprintf(note, sizeof(note), "step %s", number_text(number, view->blame.step));
 	pane_note(screen, area, UI_STRONG, note);
 	draw_head(screen, (struct rect){ inner.x, inner.y, inner.w, 1 });
@@ -279,7 +285,8 @@ static void draw(struct view *base, struct screen *screen, struct rect area)
 	pane_more(screen, inner, view->scroll.top, view->blame.cnt);
 	/* a value that is longer than its column is shown whole where there is room */
 	if (used + 3 < inner.h)
-		wrap_text(screen, (struct rect){ inner.x + 1, inner.y + inner.h - 3, inner.w - 2, 3 }, 0,
+		wrap_text(screen,
+			  (struct rect){ inner.x + 1, inner.y + inner.h - 3, inner.w - 2, 3 }, 0,
 			  UI_NOTICE, footing.link);
 	draw_footing(&footing, screen,
 		     (struct rect){ area.x, area.y + area.h - foot, area.w, foot });
@@ -333,8 +340,9 @@ static void select_place(struct view *base, struct place place)
 
 	if (step == LOUPE_NO_STEP && place.insn >= 0) {
 		visits = loupe_trace_visits(trace, (uint32_t)place.insn, &cnt);
-		at = view->made ? loupe_trace_visit_lower(trace, (uint32_t)place.insn, view->blame.step) :
-				  0;
+		at = view->made ? loupe_trace_visit_lower(trace, (uint32_t)place.insn,
+							  view->blame.step)
+				: 0;
 		if (cnt)
 			step = visits[at < cnt ? at : cnt - 1];
 	}
@@ -408,8 +416,9 @@ static int export(struct view *base, FILE *out)
 		row_value(view, row, value, sizeof(value));
 		row_words(row, how, sizeof(how));
 		words_loc(&row->link.loc, false, name, sizeof(name));
-		fprintf(out, "%*s%d: %s  %s  %s=%s%s\n", (int)row->depth * 2, "", row->link.insn_idx,
-			insn, how, name, value, row->named ? "  (look here)" : "");
+		fprintf(out, "%*s%d: %s  %s  %s=%s%s\n", (int)row->depth * 2, "",
+			row->link.insn_idx, insn, how, name, value,
+			row->named ? "  (look here)" : "");
 	}
 	if (*footing.answer)
 		fprintf(out, "%s\n", footing.answer);

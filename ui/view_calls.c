@@ -79,7 +79,8 @@ static int64_t callee_of(const struct calls_view *view, uint32_t insn)
 	return callee;
 }
 
-static uint32_t calls_between(const struct calls_view *view, uint32_t from, uint32_t to, uint32_t callee)
+static uint32_t calls_between(const struct calls_view *view, uint32_t from, uint32_t to,
+			      uint32_t callee)
 {
 	uint32_t cnt = 0;
 
@@ -138,11 +139,13 @@ static bool passes(const struct calls_view *view, const struct call_row *row)
 	if (view->result->subprog_flags[row->subprogno] & LOUPE_SUBPROG_OWN_STACK &&
 	    view->result->stack_depth[row->subprogno] > LOUPE_MAX_STACK)
 		return true;
-	return row->frame && view->result->subprog_flags[row->subprogno] & LOUPE_SUBPROG_TAIL_CALL &&
+	return row->frame &&
+	       view->result->subprog_flags[row->subprogno] & LOUPE_SUBPROG_TAIL_CALL &&
 	       row->sum - row->bytes >= MAX_BEFORE_TAIL_CALL;
 }
 
-/* The first row that passes a limit: callbacks that run later are looked at before main, last first. */
+/* The first row that passes a limit: callbacks that run later are looked at before main, last
+ * first. */
 static void mark_chain(struct calls_view *view)
 {
 	int64_t over = -1;
@@ -198,7 +201,8 @@ static bool calls_any(const struct calls_view *view, uint32_t subprogno)
 	return false;
 }
 
-static void remark_of(const struct calls_view *view, const struct call_row *row, char *buf, size_t size)
+static void remark_of(const struct calls_view *view, const struct call_row *row, char *buf,
+		      size_t size)
 {
 	size_t len = 0;
 
@@ -209,7 +213,8 @@ static void remark_of(const struct calls_view *view, const struct call_row *row,
 		len += (size_t)snprintf(buf + len, size - len, " and %u more", row->sites - 1);
 	if (row->callsite < 0 && row->subprogno)
 		len = (size_t)snprintf(buf, size, "runs later, on a stack of its own");
-	if (!row->bytes && view->result->subprog_flags[row->subprogno] & LOUPE_SUBPROG_OWN_STACK && len < size)
+	if (!row->bytes && view->result->subprog_flags[row->subprogno] & LOUPE_SUBPROG_OWN_STACK &&
+	    len < size)
 		len += (size_t)snprintf(buf + len, size - len, ", %u bytes on a stack of its own",
 					view->result->stack_depth[row->subprogno]);
 	if (row->folded && calls_any(view, row->subprogno) && len < size)
@@ -242,15 +247,16 @@ static void draw_bar(const struct call_row *row, struct screen *screen, int x, i
 			   i < before ? 0x2592 : i < after ? 0x2588 : 0x2591);
 }
 
-static void draw_row(const struct calls_view *view, const struct call_row *row, struct screen *screen,
-		     struct rect at)
+static void draw_row(const struct calls_view *view, const struct call_row *row,
+		     struct screen *screen, struct rect at)
 {
 	struct pen pen = pen_at(screen, at.x, at.y, at.w);
 	char name[128], remark[200];
 	int bar = bar_w(at.w), indent = (int)row->frame * 2;
 
 	pen_printf(&pen, UI_STRONG, "%*u", BYTES_W, row->bytes);
-	pen_printf(&pen, UI_DIM, "%*.1f%%", SHARE_W - 1, (double)row->bytes * 100 / LOUPE_MAX_STACK);
+	pen_printf(&pen, UI_DIM, "%*.1f%%", SHARE_W - 1,
+		   (double)row->bytes * 100 / LOUPE_MAX_STACK);
 	pen_printf(&pen, row->sum > LOUPE_MAX_STACK ? UI_MISS : UI_TEXT, "%*u", SUM_W, row->sum);
 	if (bar) {
 		draw_bar(row, screen, pen.x + 1, at.y, bar);
@@ -270,9 +276,10 @@ static void draw_foot(const struct calls_view *view, struct screen *screen, stru
 	char text[600], name[128];
 
 	name_of(view, deepest->subprogno, name, sizeof(name));
-	snprintf(text, sizeof(text),
-		 "The deepest chain of calls ends in %s: %u of %d bytes. Frames are counted in steps of %d.", name,
-		 deepest->sum, LOUPE_MAX_STACK, FRAME_ALIGN);
+	snprintf(
+		text, sizeof(text),
+		"The deepest chain of calls ends in %s: %u of %d bytes. Frames are counted in steps of %d.",
+		name, deepest->sum, LOUPE_MAX_STACK, FRAME_ALIGN);
 	if (view->cut)
 		strcat(text, " There are more ways down than are shown.");
 	wrap_text(screen, (struct rect){ at.x + 1, at.y, at.w - 2, at.h }, 0, UI_NOTICE, text);
@@ -289,9 +296,11 @@ static void draw(struct view *base, struct screen *screen, struct rect area)
 			    "Verification ended before functions were found.");
 		return;
 	}
-	pen_printf(&head, UI_HEADING, "%*s%*s%*s", BYTES_W, "bytes", SHARE_W, "share", SUM_W, "sum");
+	pen_printf(&head, UI_HEADING, "%*s%*s%*s", BYTES_W, "bytes", SHARE_W, "share", SUM_W,
+		   "sum");
 	pen_to(&head, head.x + bar_w(area.w) + (bar_w(area.w) ? 2 : 1));
-	pen_printf(&head, UI_HEADING, "function, of %d bytes for a chain of calls", LOUPE_MAX_STACK);
+	pen_printf(&head, UI_HEADING, "function, of %d bytes for a chain of calls",
+		   LOUPE_MAX_STACK);
 	view->h = h;
 	scroll_fit(&view->scroll, view->cnt, h);
 	for (int i = 0; i < h && view->scroll.top + i < view->cnt; i++) {
@@ -303,7 +312,8 @@ static void draw(struct view *base, struct screen *screen, struct rect area)
 		if (*tui_pattern(base->tui))
 			mark_matches(screen, at.x, at.y, at.w, tui_pattern(base->tui));
 	}
-	pane_more(screen, (struct rect){ area.x, area.y + 1, area.w - 1, h }, view->scroll.top, view->cnt);
+	pane_more(screen, (struct rect){ area.x, area.y + 1, area.w - 1, h }, view->scroll.top,
+		  view->cnt);
 	screen_hline(screen, area.x, area.y + 1 + h, area.w, UI_FRAME);
 	if (foot)
 		draw_foot(view, screen, (struct rect){ area.x, area.y + 2 + h, area.w, foot });
@@ -319,21 +329,23 @@ static bool request(struct view *base, enum request request)
 	if (request == REQ_ENTER && row) {
 		tui_set_place(base->tui,
 			      (struct place){ LOUPE_NO_STEP,
-					      (int32_t)loupe_trace_subprog_start(base->subject->trace,
-										 row->subprogno) });
+					      (int32_t)loupe_trace_subprog_start(
+						      base->subject->trace, row->subprogno) });
 		tui_show(base->tui, VIEW_WALK);
 		return true;
 	}
 	return scroll_request(&view->scroll, request, view->cnt, view->h);
 }
 
-static void row_text(const struct calls_view *view, const struct call_row *row, char *buf, size_t size)
+static void row_text(const struct calls_view *view, const struct call_row *row, char *buf,
+		     size_t size)
 {
 	char name[128], remark[200];
 
 	name_of(view, row->subprogno, name, sizeof(name));
 	remark_of(view, row, remark, sizeof(remark));
-	snprintf(buf, size, "%6u %6u  %*s%s  %s", row->bytes, row->sum, (int)row->frame * 2, "", name, remark);
+	snprintf(buf, size, "%6u %6u  %*s%s  %s", row->bytes, row->sum, (int)row->frame * 2, "",
+		 name, remark);
 }
 
 static bool search(struct view *base, const char *text, bool forward)
@@ -376,7 +388,8 @@ static int list_rows(struct calls_view *view, uint32_t cap)
 	view->cap = cap;
 	view->cnt = view->deepest = 0;
 	view->cut = false;
-	for (uint32_t i = 0; i < view->result->subprog_cnt && i < loupe_trace_subprog_cnt(trace); i++) {
+	for (uint32_t i = 0; i < view->result->subprog_cnt && i < loupe_trace_subprog_cnt(trace);
+	     i++) {
 		if (!i || view->result->subprog_flags[i] & LOUPE_SUBPROG_LATER)
 			add_calls(view, i, 0, -1, 0, 0);
 	}

@@ -87,15 +87,16 @@ static int64_t row_of(struct cost_view *view, uint32_t insn)
 	for (uint32_t i = 0; i < cost->cnt; i++) {
 		const struct cost_row *row = &cost->rows[i];
 
-		if (view->by == COST_FUNCTION ?
-			    loupe_trace_subprog_of(view->view.subject->trace, row->insn) ==
-				    loupe_trace_subprog_of(view->view.subject->trace, insn) :
-		    view->by == COST_LINE ?
-			    (known ? row->kind == COST_ROW_PART &&
-					     loupe_source_line_of(source, row->insn, &line) &&
-					     line.line == want.line && !strcmp(line.path, want.path) :
-				     row->kind == COST_ROW_NO_LINE) :
-			    row->insn == insn && row->kind == COST_ROW_PART)
+		if (view->by == COST_FUNCTION
+			    ? loupe_trace_subprog_of(view->view.subject->trace, row->insn) ==
+				      loupe_trace_subprog_of(view->view.subject->trace, insn)
+		    : view->by == COST_LINE
+			    ? (known ? row->kind == COST_ROW_PART &&
+					       loupe_source_line_of(source, row->insn, &line) &&
+					       line.line == want.line &&
+					       !strcmp(line.path, want.path)
+				     : row->kind == COST_ROW_NO_LINE)
+			    : row->insn == insn && row->kind == COST_ROW_PART)
 			return i;
 	}
 	return -1;
@@ -128,7 +129,8 @@ static void show_by(struct cost_view *view, enum cost_by by)
 	view->by = by;
 	view->most = 0;
 	for (uint32_t i = 0; i < cost->cnt; i++)
-		view->most = cost->rows[i].exclusive > view->most ? cost->rows[i].exclusive : view->most;
+		view->most =
+			cost->rows[i].exclusive > view->most ? cost->rows[i].exclusive : view->most;
 	sort(view);
 	if (!view->shown[by])
 		view->scroll[by] = (struct scroll){ 0 };
@@ -198,8 +200,9 @@ static void row_text(const struct cost_view *view, const struct cost_row *row, c
 	char where[32], what[400];
 
 	row_words(view, row, where, sizeof(where), what, sizeof(what));
-	snprintf(buf, size, "%10" PRIu64 " %10" PRIu64 " %5.1f%% %8" PRIu64 "  %s %s", row->exclusive,
-		 row->inclusive, percent(view, row->exclusive), row->paths, where, what);
+	snprintf(buf, size, "%10" PRIu64 " %10" PRIu64 " %5.1f%% %8" PRIu64 "  %s %s",
+		 row->exclusive, row->inclusive, percent(view, row->exclusive), row->paths, where,
+		 what);
 }
 
 /* ---- drawing ------------------------------------------------------------------------------ */
@@ -253,11 +256,12 @@ static void draw_bar(struct screen *screen, int x, int y, int w, uint64_t part, 
 	int full = most ? (int)((part * (uint64_t)w + most / 2) / most) : 0;
 
 	for (int i = 0; i < w; i++)
-		screen_put(screen, x + i, y, i < full ? UI_PROGRESS : UI_FRAME, i < full ? 0x2588 : 0x2591);
+		screen_put(screen, x + i, y, i < full ? UI_PROGRESS : UI_FRAME,
+			   i < full ? 0x2588 : 0x2591);
 }
 
-static void draw_row(const struct cost_view *view, const struct cost_row *row, struct screen *screen,
-		     struct rect at)
+static void draw_row(const struct cost_view *view, const struct cost_row *row,
+		     struct screen *screen, struct rect at)
 {
 	struct pen pen = pen_at(screen, at.x, at.y, at.w);
 	char number[NUMBER_TEXT], where[32], what[400];
@@ -309,23 +313,27 @@ static void draw_selected(struct cost_view *view, const struct cost_row *row, st
 
 	listing_insn_text(&view->listing, row->hottest, false, insn, sizeof(insn));
 	if (view->by == COST_BRANCH && row->kind == COST_ROW_PART)
-		snprintf(text, sizeof(text),
-			 "insn %u left %s path%s, of which %s ended at once; they took %s instructions, "
-			 "%.1f%% of all",
-			 row->insn, number_text(number, row->paths), plural(row->paths),
-			 number_text(more, row->pruned),
-			 number_text(insn, row->exclusive), percent(view, row->exclusive));
+		snprintf(
+			text, sizeof(text),
+			"insn %u left %s path%s, of which %s ended at once; they took %s instructions, "
+			"%.1f%% of all",
+			row->insn, number_text(number, row->paths), plural(row->paths),
+			number_text(more, row->pruned), number_text(insn, row->exclusive),
+			percent(view, row->exclusive));
 	else
-		snprintf(text, sizeof(text), "%s instruction%s, %.1f%% of all; most often insn %u: %s",
+		snprintf(text, sizeof(text),
+			 "%s instruction%s, %.1f%% of all; most often insn %u: %s",
 			 number_text(number, row->exclusive), plural(row->exclusive),
 			 percent(view, row->exclusive), row->hottest, insn);
-	wrap_text(screen, (struct rect){ at.x + 1, at.y, at.w - 2, at.h < 2 ? at.h : 2 }, 0, UI_TEXT, text);
+	wrap_text(screen, (struct rect){ at.x + 1, at.y, at.w - 2, at.h < 2 ? at.h : 2 }, 0,
+		  UI_TEXT, text);
 	if (at.h < 3)
 		return;
 	if (!branches->rows && cost_make(branches, trace, view->listing.source, COST_BRANCH))
 		return;
 	cost_why_long(branches, trace, &view->listing, "; 3 tells why", text, sizeof(text));
-	wrap_text(screen, (struct rect){ at.x + 1, at.y + 2, at.w - 2, at.h - 2 }, 0, UI_NOTICE, text);
+	wrap_text(screen, (struct rect){ at.x + 1, at.y + 2, at.w - 2, at.h - 2 }, 0, UI_NOTICE,
+		  text);
 }
 
 enum { SELECTED_H = 5 };
@@ -356,7 +364,8 @@ static void draw(struct view *base, struct screen *screen, struct rect area)
 		if (*tui_pattern(base->tui))
 			mark_matches(screen, at.x, at.y, at.w, tui_pattern(base->tui));
 	}
-	pane_more(screen, (struct rect){ area.x, area.y + 2, area.w - 1, h }, scroll->top, cost->cnt);
+	pane_more(screen, (struct rect){ area.x, area.y + 2, area.w - 1, h }, scroll->top,
+		  cost->cnt);
 	screen_hline(screen, area.x, area.y + 2 + h, area.w, UI_FRAME);
 	draw_total(view, screen, (struct rect){ area.x, area.y + 3 + h, area.w, 1 });
 	draw_selected(view, &cost->rows[scroll->cursor], screen,
@@ -371,8 +380,9 @@ static void note_place(struct cost_view *view)
 
 	if (cost->cnt)
 		tui_set_place(view->view.tui,
-			      (struct place){ LOUPE_NO_STEP,
-					      (int32_t)cost->rows[view->scroll[view->by].cursor].hottest });
+			      (struct place){
+				      LOUPE_NO_STEP,
+				      (int32_t)cost->rows[view->scroll[view->by].cursor].hottest });
 }
 
 static bool request(struct view *base, enum request request)
@@ -483,7 +493,8 @@ static int open_cost(struct view *base)
 	if (rc)
 		return rc;
 	/* a program without line info has nothing to tell by line */
-	if (view->costs[COST_LINE].cnt == 1 && view->costs[COST_LINE].rows[0].kind == COST_ROW_NO_LINE)
+	if (view->costs[COST_LINE].cnt == 1 &&
+	    view->costs[COST_LINE].rows[0].kind == COST_ROW_NO_LINE)
 		show_by(view, COST_INSN);
 	else
 		show_by(view, COST_LINE);
@@ -512,8 +523,10 @@ static int export(struct view *base, FILE *out)
 }
 
 static const struct view_hint hints[] = {
-	{ REQ_NEXT_PANE, REQ_NONE, "by line, function, insn, branch" }, { REQ_SORT, REQ_SORT_REVERSE, "sort" },
-	{ REQ_ENTER, REQ_NONE, "walk there" },	{ REQ_SEARCH, REQ_NONE, "search" },
+	{ REQ_NEXT_PANE, REQ_NONE, "by line, function, insn, branch" },
+	{ REQ_SORT, REQ_SORT_REVERSE, "sort" },
+	{ REQ_ENTER, REQ_NONE, "walk there" },
+	{ REQ_SEARCH, REQ_NONE, "search" },
 	{ REQ_NONE, REQ_NONE, NULL },
 };
 

@@ -188,7 +188,8 @@ static void draw_list(struct eval_view *view, struct screen *screen, struct rect
 static bool holds_number(const struct eval_view *view, int n, uint32_t step)
 {
 	while (step-- > 0) {
-		const struct loupe_cbpf_insn *code = &filter_of(view, n)->insns[view->path[n][step]];
+		const struct loupe_cbpf_insn *code =
+			&filter_of(view, n)->insns[view->path[n][step]];
 
 		if (BPF_CLASS(code->code) == BPF_LD)
 			return BPF_MODE(code->code) == BPF_ABS && code->k == 0;
@@ -199,7 +200,8 @@ static bool holds_number(const struct eval_view *view, int n, uint32_t step)
 }
 
 /* An instruction of the way; behind it what the register is compared with led to. */
-static void draw_step(const struct eval_view *view, int n, uint32_t step, struct screen *screen, struct rect at)
+static void draw_step(const struct eval_view *view, int n, uint32_t step, struct screen *screen,
+		      struct rect at)
 {
 	const struct cfg_side *side = &view->side[n];
 	uint32_t insn = view->path[n][step];
@@ -236,7 +238,8 @@ static void draw_steps(struct eval_view *view, int n, struct screen *screen, str
 
 		draw_step(view, n, (uint32_t)(scroll->top + i), screen, at);
 		if (scroll->top + i == scroll->cursor)
-			screen_ground(screen, at, view->focus == n ? UI_GROUND_CURSOR : UI_GROUND_ROW);
+			screen_ground(screen, at,
+				      view->focus == n ? UI_GROUND_CURSOR : UI_GROUND_ROW);
 	}
 	pane_more(screen, area, scroll->top, view->path_cnt[n]);
 }
@@ -506,7 +509,8 @@ static int export(struct view *base, FILE *out)
 
 static bool offers(const struct view *base, enum request request)
 {
-	bool own = request == REQ_CALL || request == REQ_STEPS || request == REQ_NEXT_PANE || request == REQ_ENTER;
+	bool own = request == REQ_CALL || request == REQ_STEPS || request == REQ_NEXT_PANE ||
+		   request == REQ_ENTER;
 
 	return !own || !*((const struct eval_view *)base)->problem;
 }

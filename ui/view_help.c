@@ -31,8 +31,8 @@ static int right_at(int w)
 	return w > 100 ? 30 : 24;
 }
 
-static void push_line(struct help_view *help, enum help_kind kind, const char *left, const char *right,
-		      size_t len)
+static void push_line(struct help_view *help, enum help_kind kind, const char *left,
+		      const char *right, size_t len)
 {
 	struct help_line *line;
 

@@ -72,7 +72,8 @@ static void run_done(struct job *base)
 	} else {
 		view->all = false;
 		view->more = false;
-		tui_say(view->view.tui, UI_NOTICE, base->rc == -ECANCELED ? "stopped" : "out of memory");
+		tui_say(view->view.tui, UI_NOTICE,
+			base->rc == -ECANCELED ? "stopped" : "out of memory");
 	}
 	free(job);
 	if (view->more) {
@@ -141,7 +142,9 @@ static void draw_cell(const struct lab_view *view, const struct lab_run *row, si
 {
 	const struct lab_run *base = &view->lab.runs[0];
 	uint64_t value = lab_column(column)->value(row), was = lab_column(column)->value(base);
-	const char *mark = row == base || value == was || !base->done ? "" : value > was ? "▲" : "▼";
+	const char *mark = row == base || value == was || !base->done ? ""
+			   : value > was			      ? "▲"
+								      : "▼";
 	char number[NUMBER_TEXT];
 
 	number_text(number, value);
@@ -184,8 +187,8 @@ static void compare_words(const struct lab_view *view, const struct lab_run *row
 		uint64_t was = lab_column(i)->value(base), is = lab_column(i)->value(row);
 
 		if (was == is)
-			len += (size_t)snprintf(buf + len, size - len, "%s %s the same", i ? "," : "",
-						names[i]);
+			len += (size_t)snprintf(buf + len, size - len, "%s %s the same",
+						i ? "," : "", names[i]);
 		else if (was)
 			len += (size_t)snprintf(buf + len, size - len, "%s %s ×%.2f", i ? "," : "",
 						names[i], (double)is / (double)was);
@@ -207,14 +210,16 @@ static void draw_foot(const struct lab_view *view, struct screen *screen, struct
 			 number_text(number, atomic_load(&view->job->job.progress)),
 			 view->job->job.unit);
 	} else if (!row->done) {
-		snprintf(text, sizeof(text),
-			 "Enter verifies the program with %s; a runs everything in the list; :run KNOB=VALUE "
-			 "adds a run.",
-			 row->name);
+		snprintf(
+			text, sizeof(text),
+			"Enter verifies the program with %s; a runs everything in the list; :run KNOB=VALUE "
+			"adds a run.",
+			row->name);
 	} else if (view->scroll.cursor == 0) {
-		snprintf(text, sizeof(text),
-			 "The rules that the program was opened with. Times are the verifier's alone, "
-			 "without recording; one run each.");
+		snprintf(
+			text, sizeof(text),
+			"The rules that the program was opened with. Times are the verifier's alone, "
+			"without recording; one run each.");
 	} else {
 		compare_words(view, row, text, sizeof(text));
 	}
@@ -299,7 +304,8 @@ static bool search(struct view *base, const char *text, bool forward)
 static int open_lab(struct view *base)
 {
 	static const char *const sweeps[] = { "evict=off,1,2,3,5,10", "pruning=off",
-					      "checkpoints=always", "states=kept", "privileged=no" };
+					      "checkpoints=always", "states=kept",
+					      "privileged=no" };
 	struct lab_view *view = (struct lab_view *)base;
 	const struct loupe_verify_opts *opts = tui_verify_opts(base->tui);
 	const struct loupe_verify_result *result = &base->subject->result;

@@ -376,7 +376,8 @@ static void draw_line(struct log_view *log, int64_t n, struct screen *screen, st
 
 enum { PARTING_H = 7 };
 
-static void draw_parting(const struct beside_result *beside, struct screen *screen, struct rect area)
+static void draw_parting(const struct beside_result *beside, struct screen *screen,
+			 struct rect area)
 {
 	const struct loupe_log_difference *diff = &beside->diff;
 	char title[96], number[NUMBER_TEXT];
@@ -385,7 +386,8 @@ static void draw_parting(const struct beside_result *beside, struct screen *scre
 	struct pen pen;
 	int y = 0;
 
-	snprintf(title, sizeof(title), "first difference, line %s of the log", number_text(number, diff->line));
+	snprintf(title, sizeof(title), "first difference, line %s of the log",
+		 number_text(number, diff->line));
 	inner = pane_frame(screen, area, title, false);
 	for (int i = 0; i < 3; i++) {
 		if (!*diff->before[i])
@@ -407,10 +409,12 @@ static void draw(struct view *view, struct screen *screen, struct rect area)
 
 	if (view->subject->logged)
 		snprintf(title, sizeof(title), "the log that was read  %s line%s",
-			 number_text(number, (uint64_t)log->text.line_cnt), plural((uint64_t)log->text.line_cnt));
+			 number_text(number, (uint64_t)log->text.line_cnt),
+			 plural((uint64_t)log->text.line_cnt));
 	else
 		snprintf(title, sizeof(title), "log at level %u  %s line%s", log->level,
-			 number_text(number, (uint64_t)log->text.line_cnt), plural((uint64_t)log->text.line_cnt));
+			 number_text(number, (uint64_t)log->text.line_cnt),
+			 plural((uint64_t)log->text.line_cnt));
 	if (parting(log) && area.h >= 2 * PARTING_H) {
 		area.h -= PARTING_H - 1;
 		below = (struct rect){ area.x, area.y + area.h - 1, area.w, PARTING_H };
@@ -470,7 +474,8 @@ static void note_place(struct log_view *log)
 static void set_level(struct log_view *log, uint32_t level)
 {
 	if (log->view.subject->logged) {
-		tui_say(log->view.tui, UI_NOTICE, "a log that was read has the level that it was written at");
+		tui_say(log->view.tui, UI_NOTICE,
+			"a log that was read has the level that it was written at");
 		return;
 	}
 	log->level = level;
@@ -485,7 +490,9 @@ static bool request(struct view *view, enum request request)
 
 	switch (request) {
 	case REQ_LEVEL:
-		set_level(log, log->level < sizeof(next) / sizeof(next[0]) && next[log->level] ? next[log->level] : 1);
+		set_level(log, log->level < sizeof(next) / sizeof(next[0]) && next[log->level]
+				       ? next[log->level]
+				       : 1);
 		return true;
 	case REQ_LEFT:
 		log->column = log->column > 8 ? log->column - 8 : 0;

@@ -21,17 +21,19 @@ static void note_place(struct prune_view *prune)
 	const struct prune_event *event = event_here(prune);
 
 	if (prune->level == PRUNE_TABLE && prune->row_cnt)
-		tui_set_place(prune->view.tui,
-			      (struct place){ LOUPE_NO_STEP,
-					      (int32_t)prune->rows[prune->scroll[PRUNE_TABLE].cursor]
-						      .insn });
+		tui_set_place(
+			prune->view.tui,
+			(struct place){
+				LOUPE_NO_STEP,
+				(int32_t)prune->rows[prune->scroll[PRUNE_TABLE].cursor].insn });
 	else if (prune->level != PRUNE_TABLE && event)
 		tui_set_place(prune->view.tui, (struct place){ event->step, (int32_t)prune->insn });
 }
 
 static void go_event(struct prune_view *prune, int64_t event)
 {
-	scroll_to(&prune->scroll[PRUNE_LIST], event, (int64_t)prune->event_cnt, prune->h[PRUNE_LIST]);
+	scroll_to(&prune->scroll[PRUNE_LIST], event, (int64_t)prune->event_cnt,
+		  prune->h[PRUNE_LIST]);
 	note_place(prune);
 	if (prune->level == PRUNE_PAIR && prune_fill_pair(prune, (uint64_t)event)) {
 		prune->level = PRUNE_LIST;
@@ -160,7 +162,8 @@ static void go_demand(struct prune_view *prune)
 		return;
 	}
 	tui_set_place(prune->view.tui,
-		      (struct place){ walk.step, loupe_trace_step_insn(prune->trace, walk.step), row + 1 });
+		      (struct place){ walk.step, loupe_trace_step_insn(prune->trace, walk.step),
+				      row + 1 });
 	tui_show(prune->view.tui, VIEW_WALK);
 }
 
@@ -232,7 +235,8 @@ static bool request(struct view *view, enum request request)
 /* Where an infinite loop was found, the two states are the answer. */
 static bool open_loop(struct prune_view *prune, struct place place)
 {
-	if (place.step != loupe_trace_error_step(prune->trace) || !open_list(prune, (uint32_t)place.insn))
+	if (place.step != loupe_trace_error_step(prune->trace) ||
+	    !open_list(prune, (uint32_t)place.insn))
 		return false;
 	for (uint64_t i = 0; i < prune->event_cnt; i++) {
 		const struct prune_event *event = &prune->events[i];
@@ -240,8 +244,8 @@ static bool open_loop(struct prune_view *prune, struct place place)
 		if (event->step != place.step || event->kind != PRUNE_COMPARE ||
 		    event->compare.outcome != LOUPE_CMP_INFINITE_LOOP)
 			continue;
-		scroll_to(&prune->scroll[PRUNE_TABLE], prune_row_of(prune, prune->insn), prune->row_cnt,
-			  prune->h[PRUNE_TABLE]);
+		scroll_to(&prune->scroll[PRUNE_TABLE], prune_row_of(prune, prune->insn),
+			  prune->row_cnt, prune->h[PRUNE_TABLE]);
 		prune->level = PRUNE_PAIR;
 		go_event(prune, (int64_t)i);
 		return true;
@@ -331,8 +335,10 @@ static void draw_logged(struct prune_view *prune, struct screen *screen, struct 
 	loupe_lacks_print(lacks, sizeof(lacks), prune->view.subject->result.lacks);
 	snprintf(text, sizeof(text),
 		 "A verifier log does not hold comparisons. This one lacks: %s. "
-		 "With the program itself (bpfloupe FILE.o --log LOG) each miss has its reason.", lacks);
-	y += wrap_text(screen, (struct rect){ inner.x + 1, inner.y, inner.w - 2, 4 }, 0, UI_NOTICE, text);
+		 "With the program itself (bpfloupe FILE.o --log LOG) each miss has its reason.",
+		 lacks);
+	y += wrap_text(screen, (struct rect){ inner.x + 1, inner.y, inner.w - 2, 4 }, 0, UI_NOTICE,
+		       text);
 	y++;
 	for (uint32_t i = 0; i < loupe_trace_insn_cnt(prune->trace) && y < inner.h; i++) {
 		struct pen pen = pen_at(screen, inner.x + 1, inner.y + y, inner.w - 2);

@@ -179,7 +179,8 @@ static const char *call_asked(const struct rules_view *view, int which, uint32_t
 	const struct loupe_arrival *arrivals = loupe_why_arrivals(why, insn, &cnt);
 	const struct loupe_callers *all = loupe_why_callers(why, &callers);
 
-	if (filter->flavour != LOUPE_FILTER_SECCOMP || code->code != (BPF_JMP | BPF_JEQ | BPF_K) || !cnt)
+	if (filter->flavour != LOUPE_FILTER_SECCOMP || code->code != (BPF_JMP | BPF_JEQ | BPF_K) ||
+	    !cnt)
 		return NULL;
 	for (uint32_t i = 0; i < cnt; i++) {
 		if (arrivals[i].a.kind != LOUPE_HOLD_WORD || filter->insns[arrivals[i].a.at].k)
@@ -203,12 +204,14 @@ static void put_name(char *text, size_t size, const char *name)
 	snprintf(text, size, "%s%.60s%s", before, name, rest);
 }
 
-static void insn_line(const struct rules_view *view, int which, uint32_t insn, char *buf, size_t size)
+static void insn_line(const struct rules_view *view, int which, uint32_t insn, char *buf,
+		      size_t size)
 {
 	const struct loupe_filter *filter = filter_of(view, which);
 	const char *name = call_asked(view, which, insn);
 
-	loupe_filter_insn_text(filter->flavour, filter->insns[insn], insn, LOUPE_SYNTAX_WORDS, buf, size);
+	loupe_filter_insn_text(filter->flavour, filter->insns[insn], insn, LOUPE_SYNTAX_WORDS, buf,
+			       size);
 	if (name)
 		put_name(buf, size, name);
 }

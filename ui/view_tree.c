@@ -136,9 +136,9 @@ static void add_change(const struct values *values, struct loupe_loc loc, bool m
 	if (strcmp(values->brief[0], values->brief[1]) == 0)
 		snprintf(text, sizeof(text), "%s in its bits or ties", name);
 	else
-		snprintf(text, sizeof(text), "%s %s → %s%s%s", name, value_or_nothing(values->brief[0]),
-			 value_or_nothing(values->brief[1]), many ? " … " : "",
-			 many ? value_or_nothing(values->brief[2]) : "");
+		snprintf(text, sizeof(text), "%s %s → %s%s%s", name,
+			 value_or_nothing(values->brief[0]), value_or_nothing(values->brief[1]),
+			 many ? " … " : "", many ? value_or_nothing(values->brief[2]) : "");
 	if (list->cnt == sizeof(list->at) / sizeof(list->at[0])) {
 		list->more = true;
 		return;
@@ -161,7 +161,8 @@ static void list_words(struct change_list *list, char *buf, size_t size)
 
 	qsort(list->at, list->cnt, sizeof(list->at[0]), by_length);
 	for (uint32_t i = 0; i < list->cnt && len < size; i++)
-		len += (size_t)snprintf(buf + len, size - len, "%s%s", i ? ", " : "", list->at[i].text);
+		len += (size_t)snprintf(buf + len, size - len, "%s%s", i ? ", " : "",
+					list->at[i].text);
 	if (list->more && len < size)
 		snprintf(buf + len, size - len, " …");
 }
@@ -177,7 +178,8 @@ static uint32_t born_of(const struct tree_view *view, uint32_t serial)
 static uint32_t live_regs(const struct tree_view *view, const struct loupe_state *state,
 			  uint32_t frameno, uint32_t insn)
 {
-	int32_t at = frameno == state->curframe ? (int32_t)insn : state->frame[frameno + 1]->callsite;
+	int32_t at =
+		frameno == state->curframe ? (int32_t)insn : state->frame[frameno + 1]->callsite;
 	const struct loupe_insn_facts *facts = loupe_trace_facts(view->trace, (uint32_t)at);
 
 	return (facts ? facts->live_regs : UINT16_MAX) & ((1u << LOUPE_REG_FP) - 1);
@@ -208,13 +210,15 @@ static void make_changes(struct tree_view *view, const struct loupe_tree_row *ro
 				continue;
 			for (int n = 0; n < (many ? 3 : 2); n++)
 				reg_value(view, states[n], f, i, &values, n);
-			add_change(&values, (struct loupe_loc){ LOUPE_LOC_REG, (uint8_t)f, (uint8_t)i },
+			add_change(&values,
+				   (struct loupe_loc){ LOUPE_LOC_REG, (uint8_t)f, (uint8_t)i },
 				   many, &list);
 		}
 		for (uint32_t i = 0; i < LOUPE_MAX_SLOTS; i++) {
 			for (int n = 0; n < (many ? 3 : 2); n++)
 				slot_value(view, states[n], f, i, &values, n);
-			add_change(&values, (struct loupe_loc){ LOUPE_LOC_SLOT, (uint8_t)f, (uint8_t)i },
+			add_change(&values,
+				   (struct loupe_loc){ LOUPE_LOC_SLOT, (uint8_t)f, (uint8_t)i },
 				   many, &list);
 		}
 	}
@@ -315,11 +319,14 @@ static void point_words(const struct tree_view *view, const struct loupe_tree_ro
 	if (loupe_trace_checkpoint(view->trace, row->serial, &info))
 		return;
 	if (info.hits)
-		len += (size_t)snprintf(buf, size, "pruned %u path%s  ", info.hits, plural(info.hits));
+		len += (size_t)snprintf(buf, size, "pruned %u path%s  ", info.hits,
+					plural(info.hits));
 	if (info.misses + info.uncounted && len < size)
-		len += (size_t)snprintf(buf + len, size - len, "missed %u", info.misses + info.uncounted);
+		len += (size_t)snprintf(buf + len, size - len, "missed %u",
+					info.misses + info.uncounted);
 	if (info.evicted != LOUPE_NO_STEP && len < size)
-		snprintf(buf + len, size - len, "  ✂ evicted at step %s", number_text(step, info.evicted));
+		snprintf(buf + len, size - len, "  ✂ evicted at step %s",
+			 number_text(step, info.evicted));
 }
 
 static void turn_words(const struct loupe_tree_row *row, char *buf, size_t size)
@@ -397,16 +404,16 @@ static int indent_of(const struct loupe_tree_row *row, int w)
 	return indent < w / 2 ? indent : w / 2;
 }
 
-static void draw_row(struct tree_view *view, const struct loupe_tree_row *row, struct screen *screen,
-		     struct rect at)
+static void draw_row(struct tree_view *view, const struct loupe_tree_row *row,
+		     struct screen *screen, struct rect at)
 {
 	struct pen pen = pen_at(screen, at.x, at.y, at.w);
 	char number[NUMBER_TEXT];
 	double all = loupe_trace_step_cnt(view->trace);
 
 	if (row->insns) {
-		pen_printf(&pen, row->kind == LOUPE_TREE_CHECKPOINT ? UI_NUMBER : UI_STRONG, "%*s", INSNS_W - 1,
-			   number_text(number, row->insns));
+		pen_printf(&pen, row->kind == LOUPE_TREE_CHECKPOINT ? UI_NUMBER : UI_STRONG, "%*s",
+			   INSNS_W - 1, number_text(number, row->insns));
 		pen_printf(&pen, UI_DIM, "%*.1f%%", SHARE_W - 1, (double)row->insns * 100 / all);
 	}
 	pen_to(&pen, at.x + INSNS_W + SHARE_W);
@@ -422,8 +429,8 @@ static const char *ended(enum loupe_tree_end end)
 	return end == LOUPE_END_PRUNED || end == LOUPE_END_REJECTED ? "was " : "";
 }
 
-static void branch_sentence(struct tree_view *view, const struct loupe_tree_row *row, const char *side,
-			    char *buf, size_t size)
+static void branch_sentence(struct tree_view *view, const struct loupe_tree_row *row,
+			    const char *side, char *buf, size_t size)
 {
 	char number[NUMBER_TEXT], step[NUMBER_TEXT], end[80];
 
@@ -431,23 +438,28 @@ static void branch_sentence(struct tree_view *view, const struct loupe_tree_row 
 	number_text(step, row->step);
 	end_words(view, row, end, sizeof(end));
 	if (!row->insns)
-		snprintf(buf, size, "At step %s two ways went on; this one (%s) was never explored.", step,
+		snprintf(buf, size,
+			 "At step %s two ways went on; this one (%s) was never explored.", step,
 			 side);
 	else if (row->end)
-		snprintf(buf, size,
-			 "At step %s two ways went on. The one that hangs here (%s) was explored %s, for %s "
-			 "instruction%s: it %s%s.",
-			 step, side, row->now_hangs ? "at once" : "later", number, plural(row->insns),
-			 ended(row->end), end);
+		snprintf(
+			buf, size,
+			"At step %s two ways went on. The one that hangs here (%s) was explored %s, for %s "
+			"instruction%s: it %s%s.",
+			step, side, row->now_hangs ? "at once" : "later", number,
+			plural(row->insns), ended(row->end), end);
 	else
-		snprintf(buf, size,
-			 "At step %s two ways went on. The one that hangs here (%s) was explored %s and took "
-			 "%s instruction%s.",
-			 step, side, row->now_hangs ? "at once" : "later", number, plural(row->insns));
+		snprintf(
+			buf, size,
+			"At step %s two ways went on. The one that hangs here (%s) was explored %s and took "
+			"%s instruction%s.",
+			step, side, row->now_hangs ? "at once" : "later", number,
+			plural(row->insns));
 }
 
 /* The selected row in sentences. */
-static void row_sentence(struct tree_view *view, const struct loupe_tree_row *row, char *buf, size_t size)
+static void row_sentence(struct tree_view *view, const struct loupe_tree_row *row, char *buf,
+			 size_t size)
 {
 	char number[NUMBER_TEXT], step[NUMBER_TEXT], more[NUMBER_TEXT], text[400];
 	struct loupe_checkpoint_info info;
@@ -465,24 +477,28 @@ static void row_sentence(struct tree_view *view, const struct loupe_tree_row *ro
 	case LOUPE_TREE_CHECKPOINT:
 		if (loupe_trace_checkpoint(view->trace, row->serial, &info))
 			break;
-		snprintf(buf, size,
-			 "The state before insn %u, stored at step %s. Exploring on from it took %s "
-			 "instruction%s; it pruned %s path%s.",
-			 insn, step, number, plural(row->insns),
-			 info.hits ? number_text(more, info.hits) : "no", info.hits > 1 ? "s" : "");
+		snprintf(
+			buf, size,
+			"The state before insn %u, stored at step %s. Exploring on from it took %s "
+			"instruction%s; it pruned %s path%s.",
+			insn, step, number, plural(row->insns),
+			info.hits ? number_text(more, info.hits) : "no", info.hits > 1 ? "s" : "");
 		break;
 	case LOUPE_TREE_BRANCH:
 		side_words(view, row, text, sizeof(text));
 		branch_sentence(view, row, text, buf, size);
 		break;
 	case LOUPE_TREE_LOOP:
-		snprintf(buf, size, "%s turn%s of a loop took %s instruction%s. From turn to turn: %s",
-			 number_text(more, row->turns), plural(row->turns), number, plural(row->insns), changes(view, row));
+		snprintf(buf, size,
+			 "%s turn%s of a loop took %s instruction%s. From turn to turn: %s",
+			 number_text(more, row->turns), plural(row->turns), number,
+			 plural(row->insns), changes(view, row));
 		break;
 	case LOUPE_TREE_TURN:
 		turn_words(row, text, sizeof(text));
-		snprintf(buf, size, "%s of the loop, %s instruction%s, from #%u to #%u: %s", text, number,
-			 plural(row->insns), row->serial, row->last_serial, changes(view, row));
+		snprintf(buf, size, "%s of the loop, %s instruction%s, from #%u to #%u: %s", text,
+			 number, plural(row->insns), row->serial, row->last_serial,
+			 changes(view, row));
 		break;
 	case LOUPE_TREE_LEAF:
 		end_words(view, row, text, sizeof(text));
@@ -515,20 +531,22 @@ static void draw(struct view *base, struct screen *screen, struct rect area)
 	for (int i = 0; i < h && view->scroll.top + i < row_cnt(view); i++) {
 		struct rect at = { area.x, area.y + 1 + i, area.w - 1, 1 };
 
-		draw_row(view, loupe_tree_row(view->tree, (uint32_t)(view->scroll.top + i)), screen, at);
+		draw_row(view, loupe_tree_row(view->tree, (uint32_t)(view->scroll.top + i)), screen,
+			 at);
 		if (view->scroll.top + i == view->scroll.cursor)
 			screen_ground(screen, at, UI_GROUND_CURSOR);
 		if (*tui_pattern(base->tui))
 			mark_matches(screen, at.x, at.y, at.w, tui_pattern(base->tui));
 	}
-	pane_more(screen, (struct rect){ area.x, area.y + 1, area.w - 1, h }, view->scroll.top, row_cnt(view));
+	pane_more(screen, (struct rect){ area.x, area.y + 1, area.w - 1, h }, view->scroll.top,
+		  row_cnt(view));
 	row = row_here(view);
 	if (!selected || !row)
 		return;
 	screen_hline(screen, area.x, area.y + 1 + h, area.w, UI_FRAME);
 	row_sentence(view, row, text, sizeof(text));
-	wrap_text(screen, (struct rect){ area.x + 1, area.y + 2 + h, area.w - 2, selected - 1 }, 0, UI_TEXT,
-		  text);
+	wrap_text(screen, (struct rect){ area.x + 1, area.y + 2 + h, area.w - 2, selected - 1 }, 0,
+		  UI_TEXT, text);
 }
 
 /* ---- going about -------------------------------------------------------------------------- */
@@ -608,8 +626,9 @@ static void follow(struct tree_view *view, const struct loupe_tree_row *row)
 			view->jump_cnt--;
 	view->jumps[view->jump_cnt++] = from;
 	if (go_row(view, loupe_tree_find_checkpoint(view->tree, by)))
-		tui_say(view->view.tui, UI_NOTICE, "#%u pruned the path that ended at step %s; Esc goes back there",
-			by, number_text(number, from));
+		tui_say(view->view.tui, UI_NOTICE,
+			"#%u pruned the path that ended at step %s; Esc goes back there", by,
+			number_text(number, from));
 }
 
 static void enter(struct tree_view *view)
@@ -641,10 +660,12 @@ static void find(struct tree_view *view, uint32_t flags, bool forward, const cha
 				   loupe_trace_find_step(view->trace, forward ? step + 1 : step - 1,
 							 forward, flags);
 	if (step == LOUPE_NO_STEP || !go_row(view, loupe_tree_find_step(view->tree, step)))
-		tui_say(view->view.tui, UI_NOTICE, "%s %s this", what, forward ? "after" : "before");
+		tui_say(view->view.tui, UI_NOTICE, "%s %s this", what,
+			forward ? "after" : "before");
 }
 
-static bool tree_request(struct tree_view *view, const struct loupe_tree_row *row, enum request request)
+static bool tree_request(struct tree_view *view, const struct loupe_tree_row *row,
+			 enum request request)
 {
 	switch (request) {
 	case REQ_ENTER:
@@ -674,12 +695,14 @@ static bool tree_request(struct tree_view *view, const struct loupe_tree_row *ro
 		find(view, LOUPE_STEP_PRUNED, request == REQ_HIT_NEXT, "no path is pruned");
 		return true;
 	case REQ_ERROR:
-		if (!go_row(view, loupe_tree_find_step(view->tree, loupe_trace_error_step(view->trace))))
+		if (!go_row(view,
+			    loupe_tree_find_step(view->tree, loupe_trace_error_step(view->trace))))
 			tui_say(view->view.tui, UI_NOTICE, "no step was rejected");
 		return true;
 	case REQ_BACK:
 		return view->jump_cnt &&
-		       go_row(view, loupe_tree_find_step(view->tree, view->jumps[--view->jump_cnt]));
+		       go_row(view,
+			      loupe_tree_find_step(view->tree, view->jumps[--view->jump_cnt]));
 	default:
 		return false;
 	}
@@ -713,13 +736,15 @@ static void select_place(struct view *base, struct place place)
 		}
 		place.step = visits[0];
 	}
-	/* the beginning is no particular place, and the selected row may stand for the step already */
+	/* the beginning is no particular place, and the selected row may stand for the step
+	 * already */
 	if (place.step == 0 || (row && (step_of(row) == place.step || row->end_step == place.step)))
 		return;
 	go_row(view, find_step(view, place.step));
 }
 
-static void row_text(struct tree_view *view, const struct loupe_tree_row *row, char *buf, size_t size)
+static void row_text(struct tree_view *view, const struct loupe_tree_row *row, char *buf,
+		     size_t size)
 {
 	enum { W = 300 };
 	struct screen *screen = screen_create(W, 1);

@@ -23,7 +23,8 @@ void walk_seek(struct walk_view *walk, uint32_t step)
 		return;
 	walk->walked = true;
 	walk->state = loupe_cursor_seek(walk->now, step);
-	if (!walk->state || walk_fill_state(walk) || walk_fill_path(walk) || walk_fill_points(walk)) {
+	if (!walk->state || walk_fill_state(walk) || walk_fill_path(walk) ||
+	    walk_fill_points(walk)) {
 		tui_say(walk->view.tui, UI_ERROR, "out of memory");
 		walk->walked = false;
 		return;
@@ -96,13 +97,15 @@ static void go_writer(struct walk_view *walk)
 		return;
 	row = &walk->rows[walk->scroll[WALK_STATE].cursor];
 	if (row->kind != WALK_ROW_LOC) {
-		tui_say(walk->view.tui, UI_NOTICE, "select a register or slot first: Tab, then j and k");
+		tui_say(walk->view.tui, UI_NOTICE,
+			"select a register or slot first: Tab, then j and k");
 		return;
 	}
 	words_loc(&row->loc, false, name, sizeof(name));
 	step = loupe_trace_writer(walk->trace, walk->info.step, row->loc);
 	if (step == LOUPE_NO_STEP) {
-		tui_say(walk->view.tui, UI_NOTICE, "%s has held this since the function began", name);
+		tui_say(walk->view.tui, UI_NOTICE, "%s has held this since the function began",
+			name);
 		return;
 	}
 	walk_seek(walk, step);
@@ -161,8 +164,10 @@ static bool move(struct walk_view *walk, enum request request)
 	/* the other views answer for the line that is selected; the step stays */
 	if (walk->focus == WALK_PROGRAM && walk->walked && walk->listing.cnt)
 		tui_set_place(walk->view.tui,
-			      (struct place){ walk->info.step,
-					      (int32_t)walk->listing.rows[walk->scroll[WALK_PROGRAM].cursor].insn });
+			      (struct place){
+				      walk->info.step,
+				      (int32_t)walk->listing.rows[walk->scroll[WALK_PROGRAM].cursor]
+					      .insn });
 	return true;
 }
 
@@ -194,7 +199,8 @@ static bool step_request(struct walk_view *walk, enum request request)
 		go(walk, loupe_trace_next_visit(walk->trace, step), "no later visit of this insn");
 		break;
 	case REQ_VISIT_PREV:
-		go(walk, loupe_trace_prev_visit(walk->trace, step), "no earlier visit of this insn");
+		go(walk, loupe_trace_prev_visit(walk->trace, step),
+		   "no earlier visit of this insn");
 		break;
 	case REQ_HIT_NEXT:
 		go(walk, find(walk, true, LOUPE_STEP_PRUNED), "no path is pruned later");
@@ -324,16 +330,19 @@ void walk_draw_program(struct walk_view *walk, struct screen *screen, struct rec
 		if (row->kind == LISTING_INSN)
 			at.w -= walk_draw_margin(walk, row->insn, screen, at);
 		listing_draw_row(&walk->listing, n, screen, at,
-				 error_here ? UI_ERROR : here ? UI_STRONG : visits ? UI_TEXT : UI_DEAD,
+				 error_here ? UI_ERROR
+				 : here	    ? UI_STRONG
+				 : visits   ? UI_TEXT
+					    : UI_DEAD,
 				 code);
 		if (here)
 			screen_put(screen, area.x, area.y + i, UI_KEY, 0x25b8);
 		if (here || n == scroll->cursor)
 			screen_ground(screen, whole,
-				      error_here				  ? UI_GROUND_ERROR :
-				      n == scroll->cursor && walk->focus == WALK_PROGRAM ?
-										    UI_GROUND_CURSOR :
-										    UI_GROUND_ROW);
+				      error_here ? UI_GROUND_ERROR
+				      : n == scroll->cursor && walk->focus == WALK_PROGRAM
+					      ? UI_GROUND_CURSOR
+					      : UI_GROUND_ROW);
 		if (*pattern)
 			mark_matches(screen, at.x, at.y, at.w, pattern);
 	}
@@ -394,7 +403,8 @@ static void draw(struct view *view, struct screen *screen, struct rect area)
 	walk_margin_note(walk, note, sizeof(note));
 	if (*note)
 		pane_note(screen, frames[WALK_PROGRAM], UI_NOTICE, note);
-	inner[WALK_STATE] = pane_frame(screen, frames[WALK_STATE], title, walk->focus == WALK_STATE);
+	inner[WALK_STATE] =
+		pane_frame(screen, frames[WALK_STATE], title, walk->focus == WALK_STATE);
 	inner[WALK_PATH] = pane_frame(screen, frames[WALK_PATH], path, walk->focus == WALK_PATH);
 	if (walk->walked) {
 		snprintf(title, sizeof(title), "checkpoints at insn %d", walk->info.insn_idx);

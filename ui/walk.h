@@ -110,7 +110,8 @@ struct walk_point *walk_point_at(const struct walk_view *walk, int64_t row);
 void walk_draw_wrapped(struct screen *screen, struct rect area, const char *text);
 
 /** Draws the margin of an insn's row, at the right end of at. @return columns that it takes */
-int walk_draw_margin(const struct walk_view *walk, uint32_t insn, struct screen *screen, struct rect at);
+int walk_draw_margin(const struct walk_view *walk, uint32_t insn, struct screen *screen,
+		     struct rect at);
 /** The next kind of margin. */
 void walk_margin_next(struct walk_view *walk);
 /** The present step is another one. */

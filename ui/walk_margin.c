@@ -111,7 +111,8 @@ static int find_live(struct walk_view *walk)
 		return -ENOMEM;
 	for (uint64_t row = 0; row < rows; row++) {
 		/* a function's own frame is the last one of its chain */
-		if (loupe_trace_live_stack(walk->trace, row, &info) || info.frameno + 1 != info.chain->cnt)
+		if (loupe_trace_live_stack(walk->trace, row, &info) ||
+		    info.frameno + 1 != info.chain->cnt)
 			continue;
 		walk->live[walk->live_cnt++] = (struct walk_live){
 			(uint32_t)info.insn_idx, (uint32_t)row, info.chain, info.live,
@@ -133,7 +134,8 @@ static bool is_present(const struct walk_view *walk, const struct loupe_chain *c
 	return true;
 }
 
-/* What the trace says of an insn: on the present call chain if its function is on it, else on any. */
+/* What the trace says of an insn: on the present call chain if its function is on it, else on
+ * any. */
 static bool said_live(const struct walk_view *walk, uint32_t insn, uint64_t *slots)
 {
 	uint32_t lo = 0, hi = walk->live_cnt;
@@ -162,7 +164,8 @@ static bool said_live(const struct walk_view *walk, uint32_t insn, uint64_t *slo
 	return said;
 }
 
-/* Nothing is said of insns that touch no stack and are no prune points: there it is as after them. */
+/* Nothing is said of insns that touch no stack and are no prune points: there it is as after
+ * them. */
 static uint64_t live_slots(const struct walk_view *walk, uint32_t insn)
 {
 	const struct loupe_insn *insns = walk->listing.insns;
@@ -209,7 +212,8 @@ static void regs_text(uint32_t regs, bool wide, char *buf)
 	*buf = '\0';
 }
 
-static int draw_live(const struct walk_view *walk, uint32_t insn, struct screen *screen, struct rect at)
+static int draw_live(const struct walk_view *walk, uint32_t insn, struct screen *screen,
+		     struct rect at)
 {
 	const struct loupe_insn_facts *facts = loupe_trace_facts(walk->trace, insn);
 	char regs[16], slots[64], scc[16] = "";
@@ -220,12 +224,14 @@ static int draw_live(const struct walk_view *walk, uint32_t insn, struct screen 
 	if (!facts || facts->second_slot)
 		return 0;
 	if (facts->force_checkpoint || facts->prune_point)
-		screen_put(screen, at.x - 1, at.y, UI_CHECKPOINT, facts->force_checkpoint ? 0x25c9 : 0x25cb);
+		screen_put(screen, at.x - 1, at.y, UI_CHECKPOINT,
+			   facts->force_checkpoint ? 0x25c9 : 0x25cb);
 	regs_text(facts->live_regs, wide, regs);
 	slots_text(live_slots(walk, insn), wide ? 3 : 1, slots, sizeof(slots));
 	if (facts->scc)
 		snprintf(scc, sizeof(scc), "↻%u ", facts->scc);
-	columns = screen_columns(scc) + (int)strlen(regs) + 2 + (*slots ? (int)strlen(slots) + 3 : 0);
+	columns =
+		screen_columns(scc) + (int)strlen(regs) + 2 + (*slots ? (int)strlen(slots) + 3 : 0);
 	pen = pen_at(screen, at.x + at.w - columns, at.y, columns);
 	pen_text(&pen, UI_TEXT, " ");
 	pen_text(&pen, UI_NOTICE, scc);
@@ -281,7 +287,8 @@ static void at_insn(const struct walk_view *walk, uint32_t insn, const struct lo
 }
 
 /* "│ R4", "◀ wants R4", "◆ #7 R4". */
-static int draw_precision(const struct walk_view *walk, uint32_t insn, struct screen *screen, struct rect at)
+static int draw_precision(const struct walk_view *walk, uint32_t insn, struct screen *screen,
+			  struct rect at)
 {
 	struct loupe_walk_info demand;
 	const struct loupe_hop *hop, *mark;
@@ -336,8 +343,8 @@ static int run(struct job *base)
 	replay->opts.cancel = &base->cancel;
 	replay->opts.progress = progress;
 	replay->opts.progress_ctx = replay;
-	return loupe_replay_walk(replay->image, &replay->opts, replay->step, replay->nth, &replay->hops,
-				 &replay->cnt);
+	return loupe_replay_walk(replay->image, &replay->opts, replay->step, replay->nth,
+				 &replay->hops, &replay->cnt);
 }
 
 static void done(struct job *base)
@@ -390,8 +397,8 @@ static void find_hops(struct walk_view *walk, uint64_t demand)
 	replay->step = info.step;
 	replay->nth = (uint32_t)(demand -
 				 loupe_trace_first_row(walk->trace, LOUPE_TABLE_WALK, info.step));
-	snprintf(replay->job.what, sizeof(replay->job.what), "Following precision back from step %u",
-		 info.step);
+	snprintf(replay->job.what, sizeof(replay->job.what),
+		 "Following precision back from step %u", info.step);
 	replay->job.unit = "instructions processed";
 	replay->job.total = info.step;
 	walk->replay = &replay->job;
@@ -426,7 +433,8 @@ void walk_margin_next(struct walk_view *walk)
 	}
 	walk_margin_step(walk);
 	if (walk->margin == WALK_PRECISION && walk->demand == LOUPE_NO_ROW)
-		tui_say(walk->view.tui, UI_NOTICE, "no exact value was asked for until here; V goes to the next demand");
+		tui_say(walk->view.tui, UI_NOTICE,
+			"no exact value was asked for until here; V goes to the next demand");
 }
 
 void walk_show_demand(struct walk_view *walk, uint64_t row)
@@ -470,11 +478,13 @@ void walk_margin_note(const struct walk_view *walk, char *buf, size_t size)
 	if (walk->demand == LOUPE_NO_ROW || loupe_trace_walk(walk->trace, walk->demand, &info))
 		snprintf(buf, size, "precision");
 	else
-		snprintf(buf, size, "%s step %s%s", info.propagated ? "carried over at" : "demand of",
+		snprintf(buf, size, "%s step %s%s",
+			 info.propagated ? "carried over at" : "demand of",
 			 number_text(step, info.step), walk->replay ? " …" : "");
 }
 
-int walk_draw_margin(const struct walk_view *walk, uint32_t insn, struct screen *screen, struct rect at)
+int walk_draw_margin(const struct walk_view *walk, uint32_t insn, struct screen *screen,
+		     struct rect at)
 {
 	switch (walk->margin) {
 	case WALK_LIVE:

@@ -81,8 +81,8 @@ static void draw_findings(const struct findings *findings, struct screen *screen
 	int y = 0;
 
 	for (uint32_t i = 0; i < findings->cnt && y < area.h; i++)
-		y += wrap_text(screen, (struct rect){ area.x, area.y + y, area.w - 1, area.h - y }, 0,
-			       i ? UI_TEXT : UI_NOTICE,
+		y += wrap_text(screen, (struct rect){ area.x, area.y + y, area.w - 1, area.h - y },
+			       0, i ? UI_TEXT : UI_NOTICE,
 			       finding_words(&findings->at[i], text, sizeof(text)));
 }
 

@@ -213,12 +213,13 @@ void walk_draw_points(struct walk_view *walk, struct screen *screen, struct rect
 			loupe_trace_facts(walk->trace, (uint32_t)walk->info.insn_idx);
 		struct pen pen = pen_at(screen, area.x, area.y, area.w);
 
-		pen_text(&pen, UI_DIM,
-			 walk->view.subject->logged
-				 ? "a log does not tell where states were stored, compared or evicted"
-			 : facts && facts->prune_point
-				 ? "states are compared here, but none was ever stored"
-				 : "no state is stored or compared at this insn");
+		pen_text(
+			&pen, UI_DIM,
+			walk->view.subject->logged
+				? "a log does not tell where states were stored, compared or evicted"
+			: facts && facts->prune_point
+				? "states are compared here, but none was ever stored"
+				: "no state is stored or compared at this insn");
 	}
 	for (int i = 0; i < area.h && scroll->top + i < cnt; i++) {
 		struct rect at = { area.x, area.y + i, area.w, 1 };

@@ -529,7 +529,8 @@ static void draw_detail(struct walk_view *walk, struct screen *screen, struct re
 
 	old_text(walk, row, old, sizeof(old));
 	snprintf(text, sizeof(text), "%s%s%s", row->text, *old ? ", was " : "", old);
-	if (row->height < full_height(walk, row, area.w) && screen_columns(text) > area.w - (row->kind == WALK_ROW_LOC ? 17 : 0))
+	if (row->height < full_height(walk, row, area.w) &&
+	    screen_columns(text) > area.w - (row->kind == WALK_ROW_LOC ? 17 : 0))
 		walk_draw_wrapped(screen, area, text);
 }
 

@@ -13,6 +13,7 @@ int wrap_columns(const char *text, int w);
  * @param first  columns left free on the first row, for what stands there already
  * @return rows used
  */
-int wrap_text(struct screen *screen, struct rect at, int first, enum ui_role role, const char *text);
+int wrap_text(struct screen *screen, struct rect at, int first, enum ui_role role,
+	      const char *text);
 
 #endif

@@ -157,7 +157,8 @@ static void measure(const char *dir, const struct budget *b)
 	for (opts.level = 1; opts.level <= LEVELS; opts.level++) {
 		double ms = opts.level == 1 ? b->ms / 10 : opts.level == 2 ? b->ms : SEARCH_MS;
 
-		show(b->name, "filter", filter, &opts, b->insns[opts.level - 1], ms, b->mean, &calls);
+		show(b->name, "filter", filter, &opts, b->insns[opts.level - 1], ms, b->mean,
+		     &calls);
 	}
 	path_of(path, sizeof(path), dir, b->name, ".policy");
 	if (loupe_policy_load(path, NULL, 0, NULL, &policy, NULL) ||
@@ -165,7 +166,8 @@ static void measure(const char *dir, const struct budget *b)
 		abort();
 	opts.weights = &calls;
 	for (opts.level = 2; opts.level <= LEVELS; opts.level++)
-		show(b->name, "policy", compiled, &opts, b->policy_insns, 1e3, b->policy_mean, &calls);
+		show(b->name, "policy", compiled, &opts, b->policy_insns, 1e3, b->policy_mean,
+		     &calls);
 	loupe_filter_destroy(compiled);
 	loupe_policy_destroy(policy);
 	loupe_filter_destroy(filter);

@@ -25,7 +25,8 @@ static inline void fuzz_ask(const struct loupe_policy *policy, const struct loup
 	uint64_t state = 1;
 
 	for (int i = 0; i < FUZZ_CALLS; i++) {
-		struct loupe_seccomp_data data = { .arch = policy->arch, .nr = fuzz_below(&state, 480) };
+		struct loupe_seccomp_data data = { .arch = policy->arch,
+						   .nr = fuzz_below(&state, 480) };
 		struct loupe_filter_input input = { .data = &data, .len = sizeof(data) };
 		struct loupe_filter_run run = { 0 };
 

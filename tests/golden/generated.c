@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The model alone over random programs, each for a privileged and for an ordinary user: a verdict for
- * nearly all, the same whether somebody listens or not. What tests/live/generate.sh compares with the
- * kernel anywhere, and what ./dev coverage looks at.
+ * The model alone over random programs, each for a privileged and for an ordinary user: a verdict
+ * for nearly all, the same whether somebody listens or not. What tests/live/generate.sh compares
+ * with the kernel anywhere, and what ./dev coverage looks at.
  *
  * usage: generated FIRST-SEED COUNT
  */

@@ -9,9 +9,9 @@
  *	--- translated               instructions after verification, one slot a line (after_*)
  *
  * A level whose log is longer than 256 KiB is left out; level 4 is there instead of 6 then.
- * What programs name of a kernel's types they find in kernel.btf, or in the running kernel's own when
- * that is asked. Programs named unpriv_* are loaded as an ordinary user. The recording machine has two CPUs: their
- * number bounds a helper's result.
+ * What programs name of a kernel's types they find in kernel.btf, or in the running kernel's own
+ * when that is asked. Programs named unpriv_* are loaded as an ordinary user. The recording machine
+ * has two CPUs: their number bounds a helper's result.
  *
  * usage: golden DIR [NAME...]            compare the model with the recorded logs
  *        golden --record DIR [NAME...]   record what the running kernel says (root, 6.18)
@@ -419,5 +419,6 @@ int main(int argc, char **argv)
 	if (mode == NOBODY)
 		printf("%u of the two types; %u not loaded, for their maps\n", loadable_cnt,
 		       skipped_cnt);
-	return failed || !cnt || (mode == NOBODY && first + 1 == argc && loadable_cnt < NOBODY_LEAST);
+	return failed || !cnt ||
+	       (mode == NOBODY && first + 1 == argc && loadable_cnt < NOBODY_LEAST);
 }

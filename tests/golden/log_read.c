@@ -765,7 +765,9 @@ static bool run(const char *dir, const char *name, void *data)
 	struct totals *totals = data;
 	static const uint32_t levels[] = { 6, 4, 1 };
 	char types[PATH_SIZE];
-	const struct loupe_load_opts load = { .size = sizeof(load), .kernel_btf = types, .cpus = CPUS };
+	const struct loupe_load_opts load = { .size = sizeof(load),
+					      .kernel_btf = types,
+					      .cpus = CPUS };
 	struct loupe_program_list list;
 	struct loupe_error err;
 	char path[PATH_SIZE];

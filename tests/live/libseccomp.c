@@ -215,7 +215,8 @@ static int check(const char *path)
 		       path, s.ours[0]->cnt, s.ours[1]->cnt, s.theirs[0]->cnt, s.theirs[1]->cnt,
 		       s.calls, s.wrong, s.longer);
 		bad = s.wrong || s.longer || 2 * s.ours[0]->cnt > s.theirs[0]->cnt ||
-		      2 * s.ours[1]->cnt > s.theirs[0]->cnt || 2 * s.ours[1]->cnt > s.theirs[1]->cnt;
+		      2 * s.ours[1]->cnt > s.theirs[0]->cnt ||
+		      2 * s.ours[1]->cnt > s.theirs[1]->cnt;
 	}
 	for (int i = 0; i < 2; i++) {
 		loupe_filter_destroy(s.theirs[i]);

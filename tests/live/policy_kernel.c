@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * usage: policy_kernel [FILE...]
- * Policies in the running kernel, compiled and optimized: each distinct action becomes an errno value of its own,
- * so that no tested call runs, and a child makes calls at the edges of every rule's conditions. The
- * kernel must answer as the policy's own evaluation says.
+ * Policies in the running kernel, compiled and optimized: each distinct action becomes an errno
+ * value of its own, so that no tested call runs, and a child makes calls at the edges of every
+ * rule's conditions. The kernel must answer as the policy's own evaluation says.
  */
 #include <errno.h>
 #include <linux/audit.h>
@@ -89,7 +89,8 @@ static bool run_calls(const struct loupe_filter *filter, struct call *calls, uin
 			_exit(1);
 		for (uint32_t i = 0; i < cnt; i++) {
 			const uint64_t *a = calls[i].data.args;
-			long ret = syscall((long)calls[i].data.nr, a[0], a[1], a[2], a[3], a[4], a[5]);
+			long ret =
+				syscall((long)calls[i].data.nr, a[0], a[1], a[2], a[3], a[4], a[5]);
 
 			calls[i].got = ret == -1 ? (uint32_t)errno : 0;
 		}

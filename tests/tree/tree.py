@@ -8,7 +8,7 @@ usage: tree.py SOURCE-DIR
  - every source file names its licence in the first lines;
  - every public header is in bpfloupe.h and in src/meson.build;
  - every C file is named in the meson.build beside it (or above), and every file named there exists;
- - files stay small enough for one subject.
+ - files stay small enough for one subject, and lines of C within 100 columns.
 """
 
 import os
@@ -20,6 +20,7 @@ BINARY = {".o", ".btf", ".raw"}
 CODE = {".c", ".h", ".py", ".sh", ".def", ".bpfasm"}
 SCRIPTS = {"dev", ".ci/run", "data/samples/build", "data/man/make"}
 MAX_LINES = 1200
+MAX_COLUMNS = 100
 
 # Words in pieces, so that this file does not find itself.
 UNFINISHED = re.compile(r"\b(%s)\b" % "|".join(
@@ -75,6 +76,13 @@ def check_length(path, text):
         complain(path, f"{lines} lines, more than one subject")
 
 
+def check_width(path, text):
+    """Strings are not broken, for they are searched for."""
+    for number, line in enumerate(text.splitlines(), 1):
+        if len(line.expandtabs(8)) > MAX_COLUMNS and '"' not in line:
+            complain(f"{path}:{number}", f"wider than {MAX_COLUMNS} columns")
+
+
 def check_headers(files):
     """The three lists of public headers are one."""
     there = {path[len("src/"):] for path in files if re.fullmatch(r"src/bpfloupe/\w+\.h", path)}
@@ -127,6 +135,8 @@ def main():
         if (ending in CODE and not corpus or path in SCRIPTS) and "/golden/" not in path:
             check_licence(path, text)
         check_length(path, text)
+        if ending in {".c", ".h"} and not path.startswith("data/"):
+            check_width(path, text)
     check_headers(files)
     check_lists(files)
     print("\n".join(complaints) or f"{len(files)} files, nothing to complain about")

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * usage: twins TABLE FOLDER MINIMUM
- * Each row of the table names a file of the folder, a program of it that is rejected, and its twin that
- * is accepted. The instruction that loupe_trace_fault() names must be among those that differ from the
- * twin in at least MINIMUM rows. FOLDER - is that of $BPFLOUPE_SELFTESTS. Skips itself (77) without it.
+ * Each row of the table names a file of the folder, a program of it that is rejected, and its twin
+ * that is accepted. The instruction that loupe_trace_fault() names must be among those that differ
+ * from the twin in at least MINIMUM rows. FOLDER - is that of $BPFLOUPE_SELFTESTS. Skips itself
+ * (77) without it.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -78,8 +79,8 @@ static bool same(const struct loupe_trace *a, uint32_t i, const struct loupe_tra
 }
 
 /*
- * Marks the instructions of a that are not in b: those of the longest common sequence are. Where b has
- * some that a lacks, and nothing of a stands in their place, their neighbours differ.
+ * Marks the instructions of a that are not in b: those of the longest common sequence are. Where b
+ * has some that a lacks, and nothing of a stands in their place, their neighbours differ.
  */
 static void mark_differing(const struct loupe_trace *a, const struct loupe_trace *b, bool *differs)
 {
@@ -95,8 +96,9 @@ static void mark_differing(const struct loupe_trace *a, const struct loupe_trace
 			if (same(a, x, b, y))
 				longest[x][y] = (uint16_t)(longest[x + 1][y + 1] + 1);
 			else
-				longest[x][y] = longest[x + 1][y] > longest[x][y + 1] ? longest[x + 1][y] :
-											longest[x][y + 1];
+				longest[x][y] = longest[x + 1][y] > longest[x][y + 1]
+							? longest[x + 1][y]
+							: longest[x][y + 1];
 		}
 	}
 	while (i < cnt || n < other) {
@@ -149,7 +151,8 @@ static int compare(const char *path, const char *name, const char *twin_name)
 	memset(differs, 0, sizeof(differs));
 	if (judge(path, name, &broken) || judge(path, twin_name, &fixed)) {
 		fprintf(stderr, "%s: cannot compare %s\n", path, name);
-	} else if (broken.result.verdict != LOUPE_REJECTED || fixed.result.verdict != LOUPE_ACCEPTED) {
+	} else if (broken.result.verdict != LOUPE_REJECTED ||
+		   fixed.result.verdict != LOUPE_ACCEPTED) {
 		fprintf(stderr, "%s: %s and %s are no such pair\n", path, name, twin_name);
 	} else {
 		message_of(broken.trace, message, sizeof(message));
@@ -158,8 +161,8 @@ static int compare(const char *path, const char *name, const char *twin_name)
 			mark_differing(broken.trace, fixed.trace, differs);
 			insn_text(broken.trace, (uint32_t)fault.insn_idx, text, sizeof(text));
 			right = differs[fault.insn_idx];
-			printf("%s  %s: insn %d: %s  (%s)\n", right ? "yes" : "NO ", name, fault.insn_idx,
-			       text, message);
+			printf("%s  %s: insn %d: %s  (%s)\n", right ? "yes" : "NO ", name,
+			       fault.insn_idx, text, message);
 		}
 	}
 	finish(&broken);
@@ -179,7 +182,8 @@ int main(int argc, char **argv)
 	if (strcmp(folder, "-") == 0)
 		folder = getenv("BPFLOUPE_SELFTESTS");
 	if (!folder || access(folder, R_OK)) {
-		printf("skipped: there is no folder of the programs%s%s\n", folder ? ": " : "", folder ? folder : "");
+		printf("skipped: there is no folder of the programs%s%s\n", folder ? ": " : "",
+		       folder ? folder : "");
 		return SKIPPED;
 	}
 	table = fopen(argv[1], "r");

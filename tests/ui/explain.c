@@ -15,11 +15,14 @@ static void the_right_rule(void **state)
 		const char *message, *rule; /* what the rule must speak of */
 	} cases[] = {
 		{ "invalid access to packet, off=20 size=1, R1(id=1,off=20,r=0); R1 offset is outside "
-		  "of the packet", "data_end" },
+		  "of the packet",
+		  "data_end" },
 		{ "R0 invalid mem access 'map_value_or_null'", "NULL" },
 		{ "R1 invalid mem access 'scalar'", "number is used as an address" },
-		{ "R4 min value is negative, either use unsigned or 'var &= const'", "less than zero" },
-		{ "R4 unbounded memory access, use 'var &= const' or 'if (var < const)'", "no upper limit" },
+		{ "R4 min value is negative, either use unsigned or 'var &= const'",
+		  "less than zero" },
+		{ "R4 unbounded memory access, use 'var &= const' or 'if (var < const)'",
+		  "no upper limit" },
 		{ "R3 !read_ok", "nothing was written" },
 		{ "invalid read from stack R2 off -16+0 size 8", "Stack bytes" },
 		{ "Unreleased reference id=2 alloc_insn=5", "still holds" },
@@ -39,7 +42,8 @@ static void the_right_rule(void **state)
 		{ "the call stack of 9 frames is too deep !", "More than 8" },
 		{ "R1 partial copy of pointer", "lower half" },
 		{ "BPF_LDX uses reserved fields", "must be 0" },
-		{ "BPF_LD_[ABS|IND] instructions not allowed for this program type", "socket filters" },
+		{ "BPF_LD_[ABS|IND] instructions not allowed for this program type",
+		  "socket filters" },
 		{ "insn 12 cannot be patched due to 16-bit range", "out of reach" },
 		{ "R1 has unknown scalar with mixed signed bounds, pointer arithmetic with it prohibited for !root",
 		  "sign is not known" },

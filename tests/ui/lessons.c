@@ -99,9 +99,10 @@ static void every_claim_is_so(void **state)
 				if (!span->fact)
 					continue;
 				claims++;
-				if (!lesson_holds(&opened.facts, stop->step, span->fact, why, sizeof(why)))
-					fail_msg("%s:%u: '%s' (%s): %s", opened.lesson.path, stop->line,
-						 span->words, span->fact, why);
+				if (!lesson_holds(&opened.facts, stop->step, span->fact, why,
+						  sizeof(why)))
+					fail_msg("%s:%u: '%s' (%s): %s", opened.lesson.path,
+						 stop->line, span->words, span->fact, why);
 			}
 		}
 		close_lesson(&opened);
@@ -154,9 +155,10 @@ static void numbers_stand_in_claims(void **state)
 
 				while (*(at += strcspn(at, "0123456789"))) {
 					size_t len = strspn(at, "0123456789");
-					bool fine = span->fact ? has_number(span->fact, at, len) :
-								 is_name(span->words, at) ||
-									 strncmp(at, "0 × 3 + 3", 9) == 0;
+					bool fine = span->fact ? has_number(span->fact, at, len)
+							       : is_name(span->words, at) ||
+									 strncmp(at, "0 × 3 + 3",
+										 9) == 0;
 
 					if (strncmp(at, "0 × 3 + 3", 9) == 0)
 						len = strlen("0 × 3 + 3");
@@ -200,7 +202,8 @@ static void other_numbers_are_not_so(void **state)
 				snprintf(other, sizeof(other), "%.*s%lu", (int)(end - fact), fact,
 					 strtoul(end, NULL, 10) + 1);
 				tried++;
-				if (lesson_holds(&opened.facts, stop->step, other, why, sizeof(why)))
+				if (lesson_holds(&opened.facts, stop->step, other, why,
+						 sizeof(why)))
 					fail_msg("%s:%u: %s holds, and %s too", opened.lesson.path,
 						 stop->line, fact, other);
 			}
@@ -276,13 +279,17 @@ static void faults_of_a_file_are_told(void **state)
 		const char *text, *why;
 		uint32_t line;
 	} cases[] = {
-		{ "title A\nabout B\nprogram c\nstop 1 walk\n[x](insn 1\n", "a '[' without '](facts)'", 4 },
-		{ "title A\nabout B\nprogram c\nstop 1 walk\nstop 2 walk\nx\n", "a stop without words", 4 },
+		{ "title A\nabout B\nprogram c\nstop 1 walk\n[x](insn 1\n",
+		  "a '[' without '](facts)'", 4 },
+		{ "title A\nabout B\nprogram c\nstop 1 walk\nstop 2 walk\nx\n",
+		  "a stop without words", 4 },
 		{ "title A\nstop x walk\n", "stop takes a step, a view and perhaps keys", 2 },
 		{ "title A\nstop 1 garden\n", "stop takes a step, a view and perhaps keys", 2 },
 		{ "# only this\nwords\n", "title, about, program or stop is expected", 2 },
-		{ "title A\nabout B\nstop 1 walk\nx\n", "a lesson has a title, about, a program and stops", 3 },
-		{ "title A\nabout B\nprogram c\nstop 1 walk\n[](insn 1)\n", "a claim without words", 4 },
+		{ "title A\nabout B\nstop 1 walk\nx\n",
+		  "a lesson has a title, about, a program and stops", 3 },
+		{ "title A\nabout B\nprogram c\nstop 1 walk\n[](insn 1)\n", "a claim without words",
+		  4 },
 	};
 	char path[] = "/tmp/lesson.XXXXXX";
 	int fd = mkstemp(path);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What Prune and Cost add up is what the verifier itself counted, for every program of the files. */
+/* What Prune and Cost add up is what the verifier itself counted, for every program of the
+ * files. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -34,8 +35,8 @@ static void check_prune(const struct loupe_trace *trace, const struct loupe_coun
 	assert_int_equal(evicted, counters->evictions);
 }
 
-/* States and backedges that come and go at a step: first what is evicted goes, then the present state is
- * stored or kept as a backedge, then what hung on a path that ends goes. */
+/* States and backedges that come and go at a step: first what is evicted goes, then the present
+ * state is stored or kept as a backedge, then what hung on a path that ends goes. */
 struct traffic {
 	uint32_t evicted, stored, ended;
 };
@@ -46,7 +47,8 @@ struct waiting {
 	uint32_t cnt;
 };
 
-static struct waiting *waiting_of(struct waiting *all, uint32_t *cnt, const struct loupe_chain *chain)
+static struct waiting *waiting_of(struct waiting *all, uint32_t *cnt,
+				  const struct loupe_chain *chain)
 {
 	for (uint32_t i = 0; i < *cnt; i++) {
 		if (all[i].chain.cnt == chain->cnt &&

@@ -321,7 +321,8 @@ static void check_dominators(const struct loupe_cfg *cfg)
 		seen = calloc(cfg->block_cnt, sizeof(bool));
 		mark_reachable(cfg, 0, a, seen);
 		for (uint32_t b = 0; b < cfg->block_cnt; b++)
-			assert_int_equal(loupe_cfg_dominates(cfg, a, b), all[a] && all[b] && !seen[b]);
+			assert_int_equal(loupe_cfg_dominates(cfg, a, b),
+					 all[a] && all[b] && !seen[b]);
 		free(seen);
 	}
 	/* the immediate one is dominated by every other strict dominator */
@@ -358,7 +359,8 @@ static void check_loops(const struct loupe_cfg *cfg)
 			assert_true(loupe_cfg_in_loop(cfg, l, cfg->loop_blocks[loop->first + i]));
 		for (uint32_t b = 0; b < cfg->block_cnt; b++) {
 			for (uint32_t i = 0; i < cfg->blocks[b].pred_cnt; i++) {
-				uint32_t from = cfg->edges[cfg->preds[cfg->blocks[b].pred + i]].from;
+				uint32_t from =
+					cfg->edges[cfg->preds[cfg->blocks[b].pred + i]].from;
 
 				if (loupe_cfg_in_loop(cfg, l, b) && cfg->blocks[from].reachable &&
 				    !loupe_cfg_in_loop(cfg, l, from)) {

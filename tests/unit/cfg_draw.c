@@ -418,7 +418,8 @@ static void windows_are_parts_of_the_whole(void **state)
 	loupe_layout_draw(layout, cfg, NULL, whole);
 	for (int i = 0; i < 60; i++) {
 		part = loupe_canvas_create((int32_t)(rnd(&coin) % (uint32_t)layout->w) - 20,
-					   (int32_t)(rnd(&coin) % (uint32_t)layout->h) - 20, 60, 25);
+					   (int32_t)(rnd(&coin) % (uint32_t)layout->h) - 20, 60,
+					   25);
 		loupe_layout_draw(layout, cfg, NULL, part);
 		for (int32_t y = part->y; y < part->y + part->h; y++) {
 			for (int32_t x = part->x; x < part->x + part->w; x++) {

@@ -544,7 +544,8 @@ static void far_steps_are_filters(void **state)
 	}
 	for (uint32_t i = 0; i < 3; i++)
 		insns[CNT - 3 + i] = (struct loupe_cbpf_insn)RET(i);
-	assert_int_equal(loupe_filter_create("t", insns, CNT, LOUPE_FILTER_SECCOMP, &filter, &err), 0);
+	assert_int_equal(loupe_filter_create("t", insns, CNT, LOUPE_FILTER_SECCOMP, &filter, &err),
+			 0);
 	assert_int_equal(loupe_filter_optimize(filter, &opts, &rw, &err), 0);
 	for (uint32_t n = 0; n <= loupe_rewrite_edit_cnt(rw); n += 7) {
 		struct loupe_filter_proof proof;

@@ -144,7 +144,8 @@ static void check_rewrite(struct random_source *r, const struct loupe_filter *fi
 	sums->before += filter->cnt;
 	sums->after += after->cnt;
 	loupe_filter_destroy(after);
-	/* Changes of a graph hold together, not one by one; the kernel might refuse what they leave. */
+	/* Changes of a graph hold together, not one by one; the kernel might refuse what they
+	 * leave. */
 	edits = edits ? random_below(r, edits) : 0;
 	if (!loupe_filter_from_rewrite(filter, rw, edits, &after, &err)) {
 		if (!level)
@@ -175,10 +176,11 @@ static void show_sums(const struct sums *s)
 	print_message("%u filters: %llu instructions before, %llu after\n", filter_cnt,
 		      (unsigned long long)s->before, (unsigned long long)s->after);
 	for (int i = 0; i < 2; i++)
-		print_message("%s: %llu instructions reached, %llu proven out of reach, %llu open\n",
-			      i ? "tested" : "decided", (unsigned long long)s->reach[i].reached,
-			      (unsigned long long)s->reach[i].out_of_reach,
-			      (unsigned long long)s->reach[i].open);
+		print_message(
+			"%s: %llu instructions reached, %llu proven out of reach, %llu open\n",
+			i ? "tested" : "decided", (unsigned long long)s->reach[i].reached,
+			(unsigned long long)s->reach[i].out_of_reach,
+			(unsigned long long)s->reach[i].open);
 	print_message("results: %u proven, %u tested; broken results: %u refuted, %u the same "
 		      "still, %u tested\n",
 		      s->verdicts[LOUPE_PROOF_PROVEN], s->verdicts[LOUPE_PROOF_TESTED],

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Random programs: the same for the same seed, valid assembler, and shrunk to what was asked for. */
+/* Random programs: the same for the same seed, valid assembler, and shrunk to what was asked
+ * for. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -29,7 +30,8 @@ static void test_seeds(void **state)
 {
 	(void)state;
 	for (uint64_t seed = 0; seed < 300; seed++) {
-		struct loupe_generated *a = make(seed, seed % 3 == 0), *b = make(seed, seed % 3 == 0);
+		struct loupe_generated *a = make(seed, seed % 3 == 0),
+				       *b = make(seed, seed % 3 == 0);
 		struct loupe_generated *other = make(seed + 1000, seed % 3 == 0);
 
 		assert_string_equal(loupe_generated_text(a), loupe_generated_text(b));

@@ -305,8 +305,9 @@ static void test_silent(void **state)
 	TELL(&f, message, "div by zero\n", false);
 	end(&f, LOUPE_ACCEPTED);
 	expect(&f, "");
-	assert_int_equal(loupe_log_create(&f.image, &(struct loupe_log_opts){ .level = 16 }, &f.log),
-			 -EINVAL);
+	assert_int_equal(
+		loupe_log_create(&f.image, &(struct loupe_log_opts){ .level = 16 }, &f.log),
+		-EINVAL);
 }
 
 static void test_live_stack(void **state)

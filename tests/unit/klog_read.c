@@ -177,16 +177,20 @@ static void test_message_without_newline(void **state)
 	struct read r;
 
 	(void)state;
-	read_log(&r,
-		 "invalid type id 1 in func infoprocessed 0 insns (limit 1000000) max_states_per_insn 0 "
-		 "total_states 0 peak_states 0 mark_read 0\n", 1, 0);
+	read_log(
+		&r,
+		"invalid type id 1 in func infoprocessed 0 insns (limit 1000000) max_states_per_insn 0 "
+		"total_states 0 peak_states 0 mark_read 0\n",
+		1, 0);
 	assert_int_equal(r.result->verdict, LOUPE_REJECTED);
 	assert_string_equal(loupe_trace_error(r.trace), "invalid type id 1 in func info");
 	finish(&r);
 	/* some refusals are silent */
-	read_log(&r,
-		 "processed 0 insns (limit 1000000) max_states_per_insn 0 total_states 0 peak_states 0 "
-		 "mark_read 0\n", 1, 0);
+	read_log(
+		&r,
+		"processed 0 insns (limit 1000000) max_states_per_insn 0 total_states 0 peak_states 0 "
+		"mark_read 0\n",
+		1, 0);
 	assert_int_equal(r.result->verdict, LOUPE_REJECTED);
 	finish(&r);
 }

@@ -96,7 +96,8 @@ static void test_pointers(void **state)
 	       .smax = 60, .umax = 60, .s32_min = 0, .s32_max = 60, .u32_max = 60,
 	       .var_off = { 0, 0x3c });
 	EXPECT("pkt_end()", .type = PTR_TO_PACKET_END);
-	EXPECT("map_value(map=xdpdump_.data,ks=4,vs=12)", .type = PTR_TO_MAP_VALUE, .map = { .nr = 1 });
+	EXPECT("map_value(map=xdpdump_.data,ks=4,vs=12)", .type = PTR_TO_MAP_VALUE,
+	       .map = { .nr = 1 });
 	EXPECT("map_value_or_null(id=7,map=xdpdump_.data,ks=4,vs=12)",
 	       .type = PTR_TO_MAP_VALUE | PTR_MAYBE_NULL, .id = 7, .map = { .nr = 1 });
 	/* an inner map has its template's sizes and no name */

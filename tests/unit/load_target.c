@@ -90,7 +90,8 @@ static void no_types(void **state)
 	load(&list, "none");
 	assert_null(list.progs[0].image->kernel_types);
 	assert_true(list.progs[0].image->attach_unset);
-	assert_non_null(strstr(reason_of(list.progs[0].image), "kmalloc is not in the kernel's BTF"));
+	assert_non_null(
+		strstr(reason_of(list.progs[0].image), "kmalloc is not in the kernel's BTF"));
 	assert_non_null(strstr(reason_of(list.progs[3].image), "no kernel BTF"));
 	loupe_program_list_finish(&list);
 }

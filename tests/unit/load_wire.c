@@ -185,8 +185,15 @@ static void test_request(void **state)
 {
 	static const uint8_t object[] = { 1, 2, 3 };
 	struct wire_request in = {
-		.object_name = (char *)"o", .kconfig = (char *)"/a\nb", .kernel_version = 5, .cpus = 6,
-		.prog_type = 7, .timeout_ms = 8, .maps_as_is = true, .object = object, .object_len = 3,
+		.object_name = (char *)"o",
+		.kconfig = (char *)"/a\nb",
+		.kernel_version = 5,
+		.cpus = 6,
+		.prog_type = 7,
+		.timeout_ms = 8,
+		.maps_as_is = true,
+		.object = object,
+		.object_len = 3,
 	}, out;
 	struct wire_buf buf = { 0 };
 	struct wire_reader reader;

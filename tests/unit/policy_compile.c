@@ -108,10 +108,11 @@ static void weights(void **state)
 {
 	static const char table[] = "# name\tnr\targ0\targ1\tweight\n"
 				    "futex\t202\t0x5\t0\t90\nread\t0\t0\t0\t10\n# end\n";
-	struct loupe_policy *policy = read_policy("read: 1\nopen: 1\nstat: 1\npoll: 1\nmmap: 1\n"
-						  "brk: 1\nioctl: 1\nfutex: arg0 == 5 || arg0 == 7\n"
-						  "socket: 1\nclone: 1\nfork: 1\nptrace: 1\n",
-						  NULL);
+	struct loupe_policy *policy =
+		read_policy("read: 1\nopen: 1\nstat: 1\npoll: 1\nmmap: 1\n"
+			    "brk: 1\nioctl: 1\nfutex: arg0 == 5 || arg0 == 7\n"
+			    "socket: 1\nclone: 1\nfork: 1\nptrace: 1\n",
+			    NULL);
 	struct loupe_filter *plain, *shaped;
 	struct loupe_weights rows;
 	struct loupe_error err;
@@ -168,9 +169,9 @@ static void tables(void **state)
 		assert_string_equal(line, rows[i].line);
 		assert_null(weights.rows);
 	}
-	assert_int_equal(loupe_weights_load("t", "read 1\n\0write 1", 15, AUDIT_ARCH_X86_64, &weights,
-					    &err),
-			 -EINVAL);
+	assert_int_equal(
+		loupe_weights_load("t", "read 1\n\0write 1", 15, AUDIT_ARCH_X86_64, &weights, &err),
+		-EINVAL);
 	assert_string_equal(err.message, "a zero byte in a text");
 }
 

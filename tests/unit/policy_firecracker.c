@@ -99,7 +99,8 @@ static void errors(void **state)
 		const char *text, *line;
 	} rows[] = {
 		{ "{\"a\": 1}", "test:1:7: $.a: expected an object, not an integer" },
-		{ "{\"a\": {\"filter\": []}}", "test:1:7: $.a: there is no member 'default_action'" },
+		{ "{\"a\": {\"filter\": []}}",
+		  "test:1:7: $.a: there is no member 'default_action'" },
 		{ FILTER("{\"syscall\": \"reed\"}"),
 		  "test:1:88: $.vmm.filter[0].syscall: 'reed' is no system call of x86_64" },
 		{ FILTER(RULE(ARG(1, "word", "\"eq\"", 5))),

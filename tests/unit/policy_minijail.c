@@ -162,8 +162,8 @@ static void files(void **state)
 	write_file(path, "read: 1\n  @include ./absent\n");
 	assert_int_equal(loupe_policy_load(path, NULL, 0, NULL, &policy, &err), -EINVAL);
 	loupe_error_format(&err, line, sizeof(line));
-	snprintf(error, sizeof(error), "%s:2:12: cannot read %s/./absent: No such file or directory",
-		 path, dir);
+	snprintf(error, sizeof(error),
+		 "%s:2:12: cannot read %s/./absent: No such file or directory", path, dir);
 	assert_string_equal(line, error);
 	write_file(path, "@include ./main\n");
 	assert_int_equal(loupe_policy_load(path, NULL, 0, NULL, &policy, &err), -EINVAL);

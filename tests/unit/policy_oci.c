@@ -24,7 +24,8 @@ static void operators(void **state)
 		{ PROFILE(ENTRY(ARG(1, "GT", 5, 0), ALLOWED)), U64(1) << 40, 5 },
 		{ PROFILE(ENTRY(ARG(1, "GE", 5, 0), ALLOWED)), 5, 4 },
 		{ PROFILE(ENTRY(ARG(1, "MASKED_EQ", 240, 32), ALLOWED)), 0x2f, 0x3f },
-		{ PROFILE(ENTRY(ARG(1, "MASKED_EQ", 2114060288, 0), ALLOWED)), 0x10000, 0x10000000 },
+		{ PROFILE(ENTRY(ARG(1, "MASKED_EQ", 2114060288, 0), ALLOWED)), 0x10000,
+		  0x10000000 },
 		{ PROFILE(ENTRY(ARG(1, "EQ", 18446744073709551615, 0), ALLOWED)), UINT64_MAX,
 		  0xffffffff },
 		/* one index twice: each condition alone is enough */
@@ -37,8 +38,8 @@ static void operators(void **state)
 								       ALLOWED)),
 		  9, 8 },
 		/* an entry that does what the default does says nothing */
-		{ PROFILE(ENTRY(ARG(1, "GE", 3, 0), "SCMP_ACT_ERRNO") "," ENTRY(
-			  ARG(1, "EQ", 3, 0), ALLOWED)),
+		{ PROFILE(ENTRY(ARG(1, "GE", 3, 0), "SCMP_ACT_ERRNO") "," ENTRY(ARG(1, "EQ", 3, 0),
+										ALLOWED)),
 		  3, 4 },
 	};
 
@@ -92,9 +93,9 @@ static void actions(void **state)
 	/* x32 numbers, and the same as a container's whole configuration */
 	assert_int_equal(answer("{\"defaultAction\": \"SCMP_ACT_ALLOW\"}", 0x40000001, 0, 0),
 			 SECCOMP_RET_KILL_THREAD);
-	assert_int_equal(
-		answer("{\"linux\": {\"seccomp\": {\"defaultAction\": \"SCMP_ACT_LOG\"}}}", 1, 0, 0),
-		SECCOMP_RET_LOG);
+	assert_int_equal(answer("{\"linux\": {\"seccomp\": {\"defaultAction\": \"SCMP_ACT_LOG\"}}}",
+				1, 0, 0),
+			 SECCOMP_RET_LOG);
 }
 
 static uint32_t under(const char *conditions, const struct loupe_policy_opts *opts)
@@ -195,7 +196,8 @@ static void errors(void **state)
 		  "test:1:121: $.syscalls[0].args[0].index: must be from 0 to 5" },
 		{ PROFILE(ENTRY("{\"index\": 0, \"op\": \"EQ\", \"value\": 1}", ALLOWED)),
 		  "test:1:130: $.syscalls[0].args[0].op: there is no operator 'EQ'" },
-		{ PROFILE(ENTRY("{\"index\": 0, \"op\": \"SCMP_CMP_EQ\", \"value\": 1.5}", ALLOWED)),
+		{ PROFILE(ENTRY("{\"index\": 0, \"op\": \"SCMP_CMP_EQ\", \"value\": 1.5}",
+				ALLOWED)),
 		  "test:1:154: $.syscalls[0].args[0].value: expected an integer, not a number that "
 		  "is no 64-bit integer" },
 		{ "{\"defaultAction\": \"SCMP_ACT_LOG\", \"architectures\": [\"VAX\"]}",

@@ -155,7 +155,8 @@ static struct loupe_filter_stats optimized(const char *file)
 	snprintf(path, sizeof(path), "%s/../filters/%s", SAMPLES, file);
 	assert_int_equal(loupe_filter_load(path, NULL, 0, NULL, &filter, &err), 0);
 	assert_int_equal(loupe_filter_optimize(filter, NULL, &rw, &err), 0);
-	assert_int_equal(loupe_filter_from_rewrite(filter, rw, loupe_rewrite_edit_cnt(rw), &after, &err), 0);
+	assert_int_equal(
+		loupe_filter_from_rewrite(filter, rw, loupe_rewrite_edit_cnt(rw), &after, &err), 0);
 	stats = loupe_filter_stats_of(after->flavour, after->insns, after->cnt);
 	loupe_filter_destroy(after);
 	loupe_rewrite_destroy(rw);

@@ -40,7 +40,8 @@ static void fill_btf(struct raw_btf *raw)
 		.str_len = sizeof(strings),
 	};
 	raw->proto.info = BTF_KIND_FUNC_PROTO << 24;
-	raw->main = (struct btf_type){ .name_off = STR_MAIN, .info = BTF_KIND_FUNC << 24, .type = 1 };
+	raw->main =
+		(struct btf_type){ .name_off = STR_MAIN, .info = BTF_KIND_FUNC << 24, .type = 1 };
 	raw->sub = (struct btf_type){ .name_off = STR_SUB, .info = BTF_KIND_FUNC << 24, .type = 1 };
 	memcpy(raw->strings, strings, sizeof(strings));
 }

@@ -60,11 +60,12 @@ static void first_is_recorded(const struct loupe_trace *t, bool unprivileged, ui
 		if (unprivileged)
 			continue;
 		/* no fallback was needed: the comparison itself says so */
-		assert_int_equal(loupe_state_diffs(loupe_trace_facts(t, 0), loupe_trace_insn_cnt(t),
-						   loupe_cursor_seek_checkpoint(then, info.serial, row),
-						   loupe_cursor_seek(now, info.step), info.mode, 0, direct, 1,
-						   &cnt_direct),
-				 0);
+		assert_int_equal(
+			loupe_state_diffs(loupe_trace_facts(t, 0), loupe_trace_insn_cnt(t),
+					  loupe_cursor_seek_checkpoint(then, info.serial, row),
+					  loupe_cursor_seek(now, info.step), info.mode, 0, direct,
+					  1, &cnt_direct),
+			0);
 		assert_int_equal(cnt_direct, cnt);
 		assert_int_equal(direct[0].kind, info.diff);
 	}
@@ -94,8 +95,8 @@ static void test_random_programs(void **state)
 }
 
 /*
- * Both sides of a branch set R6 and R7, and both bound what is done with the stack: where they meet,
- * both differ, and R8, on which nothing depends exactly, does not.
+ * Both sides of a branch set R6 and R7, and both bound what is done with the stack: where they
+ * meet, both differ, and R8, on which nothing depends exactly, does not.
  */
 static void test_two_differences(void **state)
 {
@@ -146,7 +147,8 @@ static void test_two_differences(void **state)
 	/* counted, though only one was asked for */
 	assert_int_equal(loupe_cursor_compare_diffs(then, now, row, diffs, 1, &cnt), 0);
 	assert_int_equal(cnt, 2);
-	assert_int_equal(loupe_cursor_compare_diffs(then, now, UINT64_MAX, diffs, 1, &cnt), -EINVAL);
+	assert_int_equal(loupe_cursor_compare_diffs(then, now, UINT64_MAX, diffs, 1, &cnt),
+			 -EINVAL);
 	loupe_cursor_destroy(then);
 	loupe_cursor_destroy(now);
 	loupe_trace_destroy(t);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Hops of a demand, found again: as many as were recorded, from what was wanted to where it ended. */
+/* Hops of a demand, found again: as many as were recorded, from what was wanted to where it
+ * ended. */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -41,11 +42,12 @@ static void check_walk(const struct loupe_image *image, const struct loupe_trace
 	int32_t last = -1;
 
 	assert_int_equal(loupe_trace_walk(t, row, &info), 0);
-	assert_int_equal(loupe_replay_walk(image, options(), info.step,
-					   (uint32_t)(row - loupe_trace_first_row(t, LOUPE_TABLE_WALK,
-										  info.step)),
-					   &hops, &cnt),
-			 0);
+	assert_int_equal(
+		loupe_replay_walk(
+			image, options(), info.step,
+			(uint32_t)(row - loupe_trace_first_row(t, LOUPE_TABLE_WALK, info.step)),
+			&hops, &cnt),
+		0);
 	for (uint32_t i = 0; i < cnt; i++) {
 		if (hops[i].kind == LOUPE_HOP_MARK)
 			marked |= 1;
@@ -74,7 +76,8 @@ static void test_random_programs(void **state)
 		assert_int_equal(loupe_generate(&opts, &gen), 0);
 		image = loupe_generated_image(gen);
 		t = record(image);
-		for (uint64_t row = 0; row < loupe_trace_rows(t, LOUPE_TABLE_WALK) && row < 12; row++, walks++)
+		for (uint64_t row = 0; row < loupe_trace_rows(t, LOUPE_TABLE_WALK) && row < 12;
+		     row++, walks++)
 			check_walk(image, t, row);
 		loupe_trace_destroy(t);
 		loupe_generated_destroy(gen);
@@ -92,9 +95,13 @@ static void test_no_such_demand(void **state)
 	(void)state;
 	assert_int_equal(loupe_generate(&opts, &gen), 0);
 	/* the first step demands nothing, and no program of this size has such a step */
-	assert_int_equal(loupe_replay_walk(loupe_generated_image(gen), options(), 0, 0, &hops, &cnt), -ENOENT);
+	assert_int_equal(
+		loupe_replay_walk(loupe_generated_image(gen), options(), 0, 0, &hops, &cnt),
+		-ENOENT);
 	assert_null(hops);
-	assert_int_equal(loupe_replay_walk(loupe_generated_image(gen), NULL, 900000, 0, &hops, &cnt), -ENOENT);
+	assert_int_equal(
+		loupe_replay_walk(loupe_generated_image(gen), NULL, 900000, 0, &hops, &cnt),
+		-ENOENT);
 	loupe_generated_destroy(gen);
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Programs that would crash the kernel: no verdict, and a mark that keeps everybody from loading them. */
+/* Programs that would crash the kernel: no verdict, and a mark that keeps everybody from loading
+ * them. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -67,7 +67,9 @@ static void write_types(void)
 		{ VOID, 1, { INT } },
 	};
 	uint32_t words[256], n = 0;
-	struct btf_header hdr = { .magic = BTF_MAGIC, .version = BTF_VERSION, .hdr_len = sizeof(hdr) };
+	struct btf_header hdr = { .magic = BTF_MAGIC,
+				  .version = BTF_VERSION,
+				  .hdr_len = sizeof(hdr) };
 	FILE *f = fopen(path, "w");
 
 #define PUT(...)                                                                                   \
