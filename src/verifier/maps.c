@@ -45,7 +45,7 @@ static void add_fields(struct search *s, enum vf_field_kind kind, uint32_t off, 
 	struct vf_map *map = s->map;
 
 	/* only pointers and roots may be many */
-	if (map->field_cnt + cnt > VF_MAX_FIELDS ||
+	if (cnt > VF_MAX_FIELDS - map->field_cnt ||
 	    (cnt > 1 && kind != VF_FIELD_POINTER && kind != VF_FIELD_ROOT)) {
 		s->failed = true;
 		return;
