@@ -22,12 +22,18 @@ static const struct {
 	{ "bpf_refcount", VF_FIELD_REFCOUNT, 4, 4, false },
 };
 
-enum { MAX_DEPTH = 32 };
+enum {
+	MAX_DEPTH = 32,
+	/* Members looked at for all maps. Types that hold each other twice, and those again, have
+	 * more than any time is enough for; no program that is meant to run comes near. */
+	MAX_LOOKS = 1 << 22,
+};
 
 /* What a search found; a map whose search fails has no such fields at all. */
 struct search {
 	const struct btf *btf;
 	struct vf_map *map;
+	uint32_t looks; /* that are left */
 	bool failed;
 };
 
@@ -141,11 +147,12 @@ static void find_in_struct(struct search *s, uint32_t id, uint32_t base, uint32_
 	const struct btf_member *members = btf_members(t);
 	uint32_t seen = 0;
 
-	for (uint32_t i = 0; i < btf_type_vlen(t) && !s->failed; i++) {
+	for (uint32_t i = 0; i < btf_type_vlen(t) && !s->failed && s->looks; i++) {
 		struct place place = { .type = members[i].type,
 				       .off = base + btf_member_bit_offset(t, i) / 8,
 				       .depth = depth };
 
+		s->looks--;
 		find_at(s, &place, &seen);
 	}
 }
@@ -183,19 +190,24 @@ int32_t vf_map_field_off(const struct vf_map *map, enum vf_field_kind kind)
 	return off;
 }
 
-static void find_special_fields(const struct btf *btf, struct vf_map *map)
+/* looks: members that may be looked at, and how many of these are left. */
+static int find_special_fields(struct vf_env *env, struct vf_map *map, uint32_t *looks)
 {
-	struct search s = { .btf = btf, .map = map };
+	struct search s = { .btf = env->btf, .map = map, .looks = *looks };
 	uint32_t id = map->def->btf_value_type_id;
 	bool lock;
 
-	if (!btf || !id)
-		return;
-	id = btf_resolve(btf, id);
-	if (btf_kind(btf, id) == BTF_KIND_STRUCT)
+	if (!s.btf || !id)
+		return 0;
+	id = btf_resolve(s.btf, id);
+	if (btf_kind(s.btf, id) == BTF_KIND_STRUCT)
 		find_in_struct(&s, id, 0, 0);
-	else if (btf_kind(btf, id) == BTF_KIND_DATASEC)
-		find_in_section(&s, btf_type(btf, id));
+	else if (btf_kind(s.btf, id) == BTF_KIND_DATASEC)
+		find_in_section(&s, btf_type(s.btf, id));
+	if (!s.looks)
+		return vf_not_judged(env, "map '%s': its values' types hold too many members",
+				     map->def->name);
+	*looks = s.looks;
 	map->spin_lock_off = vf_map_field_off(map, VF_FIELD_SPIN_LOCK);
 	map->res_spin_lock_off = vf_map_field_off(map, VF_FIELD_RES_SPIN_LOCK);
 	lock = map->spin_lock_off >= 0 || map->res_spin_lock_off >= 0;
@@ -205,9 +217,11 @@ static void find_special_fields(const struct btf *btf, struct vf_map *map)
 		map->spin_lock_off = map->res_spin_lock_off = -1;
 	}
 	map->timer_off = vf_map_field_off(map, VF_FIELD_TIMER);
+	return 0;
 }
 
-static void init_map(const struct vf_env *env, struct vf_map *map, const struct loupe_map *def)
+static int init_map(struct vf_env *env, struct vf_map *map, const struct loupe_map *def,
+		    uint32_t *looks)
 {
 	map->def = def;
 	map->inner = -1;
@@ -215,18 +229,19 @@ static void init_map(const struct vf_env *env, struct vf_map *map, const struct 
 	map->res_spin_lock_off = -1;
 	map->timer_off = -1;
 	if (!def)
-		return;
+		return 0;
 	map->flags = def->map_flags;
 	/* a lookup gives the kernel's own record of the device */
 	if (def->type == BPF_MAP_TYPE_DEVMAP || def->type == BPF_MAP_TYPE_DEVMAP_HASH)
 		map->flags |= BPF_F_RDONLY_PROG;
-	find_special_fields(env->btf, map);
+	return find_special_fields(env, map, looks);
 }
 
 int vf_collect_maps(struct vf_env *env)
 {
 	const struct loupe_image *image = env->image;
-	uint32_t cnt = image->map_cnt;
+	uint32_t cnt = image->map_cnt, looks = MAX_LOOKS;
+	int err;
 
 	env->map_cnt = 2 * cnt;
 	if (!cnt)
@@ -241,8 +256,12 @@ int vf_collect_maps(struct vf_env *env)
 		if (def->type == BPF_MAP_TYPE_ARRAY_OF_MAPS ||
 		    def->type == BPF_MAP_TYPE_HASH_OF_MAPS)
 			inner = loupe_image_map_by_fd(image, def->inner_map_fd);
-		init_map(env, &env->maps[i], def);
-		init_map(env, &env->maps[cnt + i], inner < 0 ? NULL : &image->maps[inner]);
+		err = init_map(env, &env->maps[i], def, &looks);
+		if (!err)
+			err = init_map(env, &env->maps[cnt + i],
+				       inner < 0 ? NULL : &image->maps[inner], &looks);
+		if (err)
+			return err;
 		if (inner >= 0) {
 			env->maps[i].inner = (int32_t)(cnt + i);
 			env->maps[cnt + i].is_inner_template = true;
