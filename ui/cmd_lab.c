@@ -4,23 +4,9 @@
 #include <string.h>
 
 #include "commands.h"
+#include "csv.h"
 #include "input.h"
 #include "lab.h"
-
-static void write_field(FILE *out, const char *text)
-{
-	if (!strpbrk(text, ",\"\n")) {
-		fputs(text, out);
-		return;
-	}
-	fputc('"', out);
-	for (; *text; text++) {
-		if (*text == '"')
-			fputc('"', out);
-		fputc(*text, out);
-	}
-	fputc('"', out);
-}
 
 static void write_head(FILE *out)
 {
@@ -49,9 +35,9 @@ static void write_run(FILE *out, bool csv, const char *file, const char *prog,
 	const struct lab_column *column;
 
 	if (csv) {
-		write_field(out, file);
+		csv_field(out, file);
 		fputc(',', out);
-		write_field(out, prog);
+		csv_field(out, prog);
 		fprintf(out, ",%s,%s", run->name, lab_verdict(run));
 	} else {
 		fprintf(out, "%-22.22s %-16s %-11s", prog, run->name, lab_verdict(run));

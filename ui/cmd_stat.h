@@ -3,6 +3,7 @@
 #ifndef BPFLOUPE_UI_CMD_STAT_H
 #define BPFLOUPE_UI_CMD_STAT_H
 
+#include <jansson.h>
 #include <stdint.h>
 #include <stdio.h>
 
@@ -47,6 +48,10 @@ int stat_write_check(const char *format);
 /* format: table, csv or json. 0, or 2 after one line on stderr. */
 int stat_write(FILE *out, const struct stat_table *table, const struct stat_columns *columns,
 	       const char *format);
+
+/* Writes and frees a list that was made; err: it could not be, and says so. 0, or 2 after one line
+ * on stderr. */
+int stat_write_json(FILE *out, json_t *list, int err);
 
 /* The name of a column that veristat may call otherwise ("insns": "total_insns"). @return text if
  * it is none */

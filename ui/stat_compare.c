@@ -9,6 +9,7 @@
 #include "args.h"
 #include "cmd_stat.h"
 #include "commands.h"
+#include "csv.h"
 #include "input.h"
 
 enum { MAX_COLUMNS = 64, MAX_KEYS = 16, CELL_SIZE = 300 };
@@ -606,17 +607,8 @@ static void write_csv(FILE *out, const struct comparison *c, const struct key *k
 	fputc('\n', out);
 	for (uint32_t i = 0; i < c->cnt; i++) {
 		for (uint32_t k = 0; k < cnt; k++) {
-			const char *text = pair_text(c, &c->pairs[i], &keys[k], buf, sizeof(buf));
-
 			fputs(k ? "," : "", out);
-			if (!strpbrk(text, ",\"\n")) {
-				fputs(text, out);
-				continue;
-			}
-			fputc('"', out);
-			for (; *text; text++)
-				fprintf(out, *text == '"' ? "\"\"" : "%c", *text);
-			fputc('"', out);
+			csv_field(out, pair_text(c, &c->pairs[i], &keys[k], buf, sizeof(buf)));
 		}
 		fputc('\n', out);
 	}
@@ -667,11 +659,7 @@ static int write_json(FILE *out, const struct comparison *c, const struct key *k
 			add_json(object, c, &c->pairs[i], &keys[k]);
 		err = json_array_append_new(list, object);
 	}
-	if (!err)
-		err = json_dumpf(list, out, JSON_INDENT(1) | JSON_PRESERVE_ORDER);
-	json_decref(list);
-	fputc('\n', out);
-	return err ? complain_text("out of memory") : 0;
+	return stat_write_json(out, list, err);
 }
 
 /* A program that is judged otherwise, or is in one table only. */

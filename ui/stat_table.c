@@ -9,6 +9,7 @@
 
 #include "args.h"
 #include "cmd_stat.h"
+#include "csv.h"
 
 enum cell_type { CELL_TEXT, CELL_NUMBER, CELL_ERRNO };
 
@@ -413,17 +414,19 @@ static void write_csv(FILE *out, const struct stat_table *table, const struct st
 			cell_text(&table->rows[i], cols->at[c], cell, sizeof(cell));
 			if (c)
 				fputc(',', out);
-			if (!strpbrk(cell, ",\"")) {
-				fputs(cell, out);
-				continue;
-			}
-			fputc('"', out);
-			for (const char *p = cell; *p; p++)
-				fprintf(out, *p == '"' ? "\"\"" : "%c", *p);
-			fputc('"', out);
+			csv_field(out, cell);
 		}
 		fputc('\n', out);
 	}
+}
+
+int stat_write_json(FILE *out, json_t *list, int err)
+{
+	if (!err)
+		err = json_dumpf(list, out, JSON_INDENT(1) | JSON_PRESERVE_ORDER);
+	json_decref(list);
+	fputc('\n', out);
+	return err ? complain_text("out of memory") : 0;
 }
 
 static int write_json(FILE *out, const struct stat_table *table, const struct stat_columns *cols)
@@ -447,11 +450,7 @@ static int write_json(FILE *out, const struct stat_table *table, const struct st
 		}
 		err = json_array_append_new(list, object);
 	}
-	if (!err)
-		err = json_dumpf(list, out, JSON_INDENT(1) | JSON_PRESERVE_ORDER);
-	json_decref(list);
-	fputc('\n', out);
-	return err ? complain_text("out of memory") : 0;
+	return stat_write_json(out, list, err);
 }
 
 int stat_write_check(const char *format)

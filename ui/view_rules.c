@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Rules: the policy beside the filter before and after; which rule which instruction serves. */
+#include "csv.h"
 #include "panes.h"
 #include "rules.h"
 #include "view.h"
@@ -559,11 +560,10 @@ static int export(struct view *base, FILE *out)
 		if (!row->share[0].insns && !row->share[1].insns)
 			continue;
 		rules_text(&view->rules, n, text, sizeof(text));
-		fprintf(out, "%u,%u,%u,%u,%u,\"", row->line, row->share[0].insns,
+		fprintf(out, "%u,%u,%u,%u,%u,", row->line, row->share[0].insns,
 			row->share[1].insns, row->share[0].loads, row->share[1].loads);
-		for (const char *c = text; *c; c++)
-			fprintf(out, *c == '"' ? "\"\"" : "%c", *c);
-		fprintf(out, "\"\n");
+		csv_field(out, text);
+		fputc('\n', out);
 	}
 	return 0;
 }
